@@ -1,0 +1,23 @@
+//! fencelink: a lease with a fencing token on a run, kept in plain files, so that many worker
+//! processes can share one queue and no run is worked on twice at a time.
+//!
+//! Where things are:
+//!
+//! - [`types`]: checked values; [`names`]: every name on disk; [`body`]: a holding's content;
+//! - [`env`](mod@env): the door to files, clock and randomness; [`platform`]: the real system behind it;
+//! - [`claim`]: take, renew, release and read a run's claim; [`publish`]: the one act that decides;
+//! - [`error`]: every refusal; [`errno`]: system errors by name;
+//! - `binding`: the Node.js addon (feature `node`).
+
+pub mod body;
+pub mod claim;
+pub mod env;
+pub mod errno;
+pub mod error;
+pub mod names;
+pub mod platform;
+pub mod publish;
+pub mod types;
+
+#[cfg(feature = "node")]
+mod binding;

@@ -1,0 +1,135 @@
+//! Every name that the protocol puts on disk: how it is written and how it is recognised. Nothing
+//! else in the crate knows what a name looks like.
+//!
+//! A holding's name is its fence and nothing else, so that all takers of one fence meet at one
+//! name, and the order of holdings is never hidden by damage to a body.
+
+use crate::env::Entropy;
+use crate::types::Fence;
+use std::path::{Path, PathBuf};
+
+/// The directory of a run's holdings, within the run's directory.
+pub const CLAIMS: &str = "claims";
+
+const HOLDING_END: &[u8] = b".json";
+const SCRATCH_START: &str = ".tmp-";
+const STAGED_START: &str = ".tmp-w";
+const FENCE_DIGITS: usize = 15;
+
+/// A run's claims directory.
+pub fn claims_dir(run_dir: &Path) -> PathBuf {
+    run_dir.join(CLAIMS)
+}
+
+/// What a name in a claims directory stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Name {
+    /// A published fence.
+    Holding(Fence),
+    /// A checkpoint write of that fence that is not visible yet.
+    Staged(Fence),
+    /// A file that nobody reads.
+    Scratch,
+    /// Somebody else's; left alone.
+    Foreign,
+}
+
+impl Name {
+    /// Recognises a whole name, given as the bytes the platform has for it.
+    pub fn parse(name: &[u8]) -> Name {
+        if let Some(rest) = name.strip_prefix(STAGED_START.as_bytes()) {
+            let digits = rest.split(|byte| *byte == b'-').next().unwrap_or_default();
+            if let (Some(fence), true) = (parse_fence(digits), digits.len() < rest.len()) {
+                return Name::Staged(fence);
+            }
+        }
+        if name.starts_with(SCRATCH_START.as_bytes()) {
+            return Name::Scratch;
+        }
+        let digits = name.strip_suffix(HOLDING_END);
+        digits.and_then(parse_fence).map_or(Name::Foreign, Name::Holding)
+    }
+}
+
+/// One to fifteen ASCII digits, the whole of it.
+fn parse_fence(digits: &[u8]) -> Option<Fence> {
+    if digits.is_empty() || digits.len() > FENCE_DIGITS {
+        return None;
+    }
+    let mut number = 0u64;
+    for digit in digits {
+        if !digit.is_ascii_digit() {
+            return None;
+        }
+        number = number * 10 + u64::from(digit - b'0');
+    }
+    Fence::new(number)
+}
+
+/// The name under which `fence` is published.
+pub fn holding(fence: Fence) -> String {
+    format!("{fence}.json")
+}
+
+/// What tells one attempt from every other, of this process and any: process, count, randomness.
+pub fn unique(entropy: &impl Entropy) -> String {
+    format!("{}-{}-{:016x}", entropy.process_id(), entropy.count(), entropy.random())
+}
+
+/// The name of the scratch file of an attempt that [`unique`] named.
+pub fn scratch(unique: &str) -> String {
+    format!("{SCRATCH_START}{unique}")
+}
+
+/// The name of a checkpoint write staged under `fence` by an attempt that [`unique`] named.
+pub fn staged(fence: Fence, unique: &str) -> String {
+    format!("{STAGED_START}{fence}-{unique}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fence(number: u64) -> Fence {
+        Fence::new(number).expect("a safe integer")
+    }
+
+    /// Guards the one pattern of a holding: a name that merely looks numeric must not move the
+    /// counter, or a stray file could hand a run to nobody for ever.
+    #[test]
+    fn only_one_to_fifteen_ascii_digits_and_json_make_a_holding() {
+        for (name, number) in
+            [("1.json", 1), ("007.json", 7), ("0.json", 0), ("999999999999999.json", 999_999_999_999_999)]
+        {
+            assert_eq!(Name::parse(name.as_bytes()), Name::Holding(fence(number)), "{name}");
+        }
+        for name in [
+            "0x10.json", "1e3.json", " 7.json", "7.json ", "7.JSON", "7.json\n", "7\n.json", "7",
+            ".json", "+7.json", "-7.json", ".7.json", "7.json.bak", "1234567890123456.json",
+            "0000000000000007.json", "٧.json", "7.0.json", "x.json", "", "7.jso", "json",
+        ] {
+            assert_eq!(Name::parse(name.as_bytes()), Name::Foreign, "{name:?}");
+        }
+    }
+
+    /// Guards the seal: a staged write must be told from scratch, with its fence, or a taker
+    /// would leave a stale write to be renamed later.
+    #[test]
+    fn staged_writes_and_scratch_are_told_apart() {
+        assert_eq!(Name::parse(staged(fence(12), "9-0-ab").as_bytes()), Name::Staged(fence(12)));
+        assert_eq!(Name::parse(scratch("9-0-ab").as_bytes()), Name::Scratch);
+        for name in [".tmp-", ".tmp-w", ".tmp-w-1", ".tmp-w12", ".tmp-wx-1", ".tmp-999-1-abc-7"] {
+            assert_eq!(Name::parse(name.as_bytes()), Name::Scratch, "{name}");
+        }
+        assert_eq!(Name::parse(b".tm"), Name::Foreign);
+        assert_eq!(Name::parse(b".tmp-7.json"), Name::Scratch);
+    }
+
+    #[test]
+    fn a_name_written_is_recognised() {
+        for number in [0, 1, 33, 999_999_999_999_999] {
+            let written = holding(fence(number));
+            assert_eq!(Name::parse(written.as_bytes()), Name::Holding(fence(number)));
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Checked values. Whoever holds one of these holds a value the protocol can work with, so the
+//! rest of the crate never asks again.
+
+use std::fmt;
+
+/// The largest fence a holding's name can carry: fifteen digits.
+pub const LAST_FENCE: u64 = 999_999_999_999_999;
+
+/// A fencing token: a whole number that only grows for one run; 0 stands for "never claimed".
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Fence(u64);
+
+impl Fence {
+    /// The fence of a run that nobody ever claimed.
+    pub const NONE: Fence = Fence(0);
+
+    /// A fence from a whole number. Numbers above 2^53 - 1 are not exact in JavaScript: `None`.
+    pub const fn new(number: u64) -> Option<Fence> {
+        if number <= 9_007_199_254_740_991 { Some(Fence(number)) } else { None }
+    }
+
+    /// A fence from a JavaScript number; `None` unless it is a non-negative safe integer.
+    pub fn from_f64(number: f64) -> Option<Fence> {
+        let whole = number >= 0.0 && number.fract() == 0.0 && number <= 9_007_199_254_740_991.0;
+        whole.then_some(Fence(number as u64))
+    }
+
+    /// The plain number.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+
+    /// The fence that follows, or `None` when fifteen digits cannot name it.
+    pub const fn next(self) -> Option<Fence> {
+        if self.0 < LAST_FENCE { Some(Fence(self.0 + 1)) } else { None }
+    }
+}
+
+impl fmt::Display for Fence {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(out)
+    }
+}
+
+/// The name of a worker, as JavaScript has it: UTF-16 units, lone surrogates and all, so that two
+/// holders are the same here exactly when they are the same there.
+#[derive(Clone, PartialEq, Eq, Hash, Default)]
+pub struct Holder(Vec<u16>);
+
+impl Holder {
+    /// The holder of a tombstone: nobody.
+    pub const NOBODY: Holder = Holder(Vec::new());
+
+    /// A worker's name; `None` when it is empty, for the empty name means nobody.
+    pub fn new(units: Vec<u16>) -> Option<Holder> {
+        (!units.is_empty()).then_some(Holder(units))
+    }
+
+    /// Whatever a body says, the empty name included.
+    pub(crate) fn from_body(units: Vec<u16>) -> Holder {
+        Holder(units)
+    }
+
+    /// The UTF-16 units.
+    pub fn units(&self) -> &[u16] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Holder {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{:?}", String::from_utf16_lossy(&self.0))
+    }
+}
+
+/// A point in time or a length of it in milliseconds, fractions allowed, never NaN or infinite.
+/// Points are counted from the epoch on the wall clock that all workers of a run share.
+#[derive(Clone, Copy, PartialEq, PartialOrd, Debug, Default)]
+pub struct Millis(f64);
+
+impl Millis {
+    /// Zero: the epoch, or no time at all.
+    pub const ZERO: Millis = Millis(0.0);
+
+    /// `None` for NaN and the infinities.
+    pub fn new(milliseconds: f64) -> Option<Millis> {
+        milliseconds.is_finite().then_some(Millis(milliseconds))
+    }
+
+    /// The plain number.
+    pub const fn get(self) -> f64 {
+        self.0
+    }
+
+    /// `self + other`; `None` when the sum is not finite.
+    pub fn plus(self, other: Millis) -> Option<Millis> {
+        Millis::new(self.0 + other.0)
+    }
+}
+
+/// One worker's hold on one run, up to an instant.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Lease {
+    /// Who holds it; [`Holder::NOBODY`] on a tombstone or a damaged holding.
+    pub holder: Holder,
+    /// The fencing token under which it was published.
+    pub fence: Fence,
+    /// The first instant at which it no longer holds, in epoch milliseconds.
+    pub expires_at: Millis,
+}
+
+impl Lease {
+    /// Whether the lease still holds at `now`; at the very instant of its end it does not.
+    pub fn is_live(&self, now: Millis) -> bool {
+        now < self.expires_at
+    }
+}
