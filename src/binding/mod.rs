@@ -1,0 +1,11 @@
+//! The Node.js addon: takes JavaScript values apart, makes one call into the crate, and turns its
+//! answer into a JavaScript value. No rule of the protocol lives here.
+//!
+//! A refusal crosses as a plain record, never as a thrown or rejected error: the face in
+//! `errors.js` makes the error, of the class that the host asked for, where the caller's stack is.
+//! Strings cross as UTF-16 and numbers as doubles, so that what JavaScript keeps apart arrives
+//! apart. The face checks types before it calls; what arrives here is a string or a number.
+
+mod answer;
+mod claim;
+mod threads;

@@ -1,0 +1,105 @@
+//! Who has a run, and at which fence. Creates nothing on disk.
+//!
+//! A listing is no snapshot, and pruning can take the very name that it reports as the highest.
+//! So every listing that decides something is followed by a look at that name, and is repeated
+//! when the name is gone.
+
+use super::scan::View;
+use super::{Claims, Durability, ROUNDS};
+use crate::body;
+use crate::env::{Contents, FsError, World};
+use crate::errno::Errno;
+use crate::error::ClaimError;
+use crate::types::{Fence, Holder, Lease, Millis};
+use std::ffi::OsStr;
+use std::path::Path;
+
+/// The present lease of a run, live or not; `None` for a run never claimed. A tombstone and a
+/// damaged holding read as nobody's, ended at the epoch.
+///
+/// # Errors
+///
+/// [`ClaimError::Storage`] when the directory cannot be listed or the body may not be read: that
+/// is not damage, since it may be the body of a live lease.
+pub fn read<W: World>(world: &W, run_dir: &Path) -> Result<Option<Lease>, ClaimError> {
+    match Claims::open(world, run_dir, Durability::Process)? {
+        Some(claims) => claims.current(),
+        None => Ok(None),
+    }
+}
+
+/// The highest fence of a run, judged by names alone; [`Fence::NONE`] for a run never claimed.
+///
+/// # Errors
+///
+/// [`ClaimError::Storage`] when the directory cannot be listed.
+pub fn current_fence<W: World>(world: &W, run_dir: &Path) -> Result<Fence, ClaimError> {
+    match Claims::open(world, run_dir, Durability::Process)? {
+        Some(claims) => Ok(claims.top_fence()?.unwrap_or(Fence::NONE)),
+        None => Ok(Fence::NONE),
+    }
+}
+
+impl<W: World> Claims<'_, W> {
+    /// Lists the directory once.
+    pub(super) fn scan(&self) -> Result<View, ClaimError> {
+        let mut view = View::default();
+        let listed = self.world.list(&self.dir, &mut |name, _kind| view.add(name));
+        listed.map_err(|cause| self.failed(None, "list the claims", cause))?;
+        Ok(view)
+    }
+
+    /// The current holding, read. When it is gone each time before it can be read, it reads as a
+    /// damaged one does.
+    pub(super) fn current(&self) -> Result<Option<Lease>, ClaimError> {
+        let mut last = None;
+        for _ in 0..ROUNDS {
+            let Some((fence, name)) = self.scan()?.top() else {
+                return Ok(None);
+            };
+            match self.lease_at(&name, fence) {
+                Err(cause) if cause.errno == Errno::ENOENT => last = Some(nobody(fence)),
+                Err(cause) => return Err(self.failed(None, "read the current claim", cause)),
+                Ok(lease) => return Ok(Some(lease)),
+            }
+        }
+        Ok(last)
+    }
+
+    /// The highest fence, by names alone; `None` when there is no holding.
+    pub(super) fn top_fence(&self) -> Result<Option<Fence>, ClaimError> {
+        let mut last = None;
+        for _ in 0..ROUNDS {
+            let Some((fence, name)) = self.scan()?.top() else {
+                return Ok(None);
+            };
+            last = Some(fence);
+            if self.is_there(&name)? {
+                break;
+            }
+        }
+        Ok(last)
+    }
+
+    /// Whether a name that a listing reported is still there.
+    pub(super) fn is_there(&self, name: &OsStr) -> Result<bool, ClaimError> {
+        let there = self.world.exists(&self.dir, name);
+        there.map_err(|cause| self.failed(None, "look at the current claim", cause))
+    }
+
+    fn lease_at(&self, name: &OsStr, fence: Fence) -> Result<Lease, FsError> {
+        let body = match self.world.read(&self.dir, name, body::LIMIT)? {
+            Contents::Bytes(bytes) => body::parse(&bytes),
+            Contents::TooLarge | Contents::NotAFile => None,
+        };
+        Ok(body.map_or_else(
+            || nobody(fence),
+            |body| Lease { holder: body.holder, fence, expires_at: body.expires_at },
+        ))
+    }
+}
+
+/// What a tombstone and a damaged holding read as.
+fn nobody(fence: Fence) -> Lease {
+    Lease { holder: Holder::NOBODY, fence, expires_at: Millis::ZERO }
+}

@@ -1,0 +1,80 @@
+//! What a taker does after its link and before it returns: make sure that it is the latest, seal
+//! what writers below it have staged, and keep house.
+//!
+//! The order is the guarantee. A taker that stalls before its link can find its number free again,
+//! because pruning has removed the name long after others passed it; only a listing after the
+//! link tells. And a writer that has not seen the link has staged its file before it, so the same
+//! listing shows the file, unless it was renamed already: a staged file below the taker's fence
+//! and its rename have one winner.
+
+use super::scan::View;
+use super::{Claims, ROUNDS};
+use crate::env::World;
+use crate::errno::Errno;
+use crate::error::ClaimError;
+use crate::names;
+use crate::types::Fence;
+use std::ffi::OsStr;
+
+/// How many fences below the highest stay on disk.
+const KEPT_FENCES: u64 = 32;
+
+/// The age from which a scratch file is litter, by the wall clock.
+const SCRATCH_AGE_MS: f64 = 600_000.0;
+
+impl<W: World> Claims<'_, W> {
+    /// After a link that succeeded: what a listing shows now, or `None` when a higher holding
+    /// stands, in which case the own one has been removed. Below the highest it is safe to remove.
+    pub(super) fn standing(&self, fence: Fence) -> Result<Option<View>, ClaimError> {
+        let own = names::holding(fence);
+        let view = self.scan()?;
+        if view.top().is_some_and(|(top, _)| top > fence) {
+            // A file that stays is below the highest: the next pruning takes it.
+            let _ = self.world.unlink(&self.dir, OsStr::new(&own));
+            return Ok(None);
+        }
+        // Gone already: pruned by somebody more than a window above.
+        Ok(self.is_there(OsStr::new(&own))?.then_some(view))
+    }
+
+    /// Removes every checkpoint write that was staged below `fence`, so that it can never become
+    /// visible. A failure must reach the caller: with it the promise to the new holder is void.
+    pub(super) fn seal(&self, view: &View, fence: Fence) -> Result<(), ClaimError> {
+        for (_, name) in view.staged.iter().filter(|(staged, _)| *staged < fence) {
+            match self.world.unlink(&self.dir, name) {
+                Err(cause) if cause.errno != Errno::ENOENT => {
+                    return Err(self.failed(Some(fence), "remove an overtaken write", cause));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes holdings below the window, lowest first, and old scratch files. Only ever below
+    /// `fence`, the highest, so no number can be issued twice. Failures are left for the next
+    /// taker: housekeeping must not fail a claim.
+    pub(super) fn prune(&self, view: &View, fence: Fence) {
+        for name in view.holdings_below(fence.get().saturating_sub(KEPT_FENCES)) {
+            let _ = self.world.unlink(&self.dir, &name);
+        }
+        let staged = view.staged.iter().filter(|(staged, _)| *staged >= fence);
+        let scratch = staged.map(|(_, name)| name).chain(&view.scratch);
+        for name in scratch {
+            let modified = self.world.modified_ms(&self.dir, name);
+            if modified.is_ok_and(|modified| self.world.now_ms() - modified > SCRATCH_AGE_MS) {
+                let _ = self.world.unlink(&self.dir, name);
+            }
+        }
+    }
+
+    /// Whether a name that the volume called taken is one that listings show.
+    pub(super) fn shows_up(&self, fence: Fence) -> Result<bool, ClaimError> {
+        for _ in 0..ROUNDS {
+            if self.top_fence()?.is_some_and(|top| top >= fence) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
