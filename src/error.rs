@@ -68,6 +68,11 @@ pub enum ClaimError {
         /// The run's claims directory.
         claims: PathBuf,
     },
+    /// The highest holding was gone, each time, before it could be looked at.
+    Unsettled {
+        /// The run's claims directory.
+        claims: PathBuf,
+    },
     /// `link` says again and again that a name exists which no listing shows.
     TakenButUnseen {
         /// The run's claims directory.
@@ -88,7 +93,11 @@ impl ClaimError {
 
     /// Whether the same request can succeed later with nothing repaired.
     pub fn is_retryable(&self) -> bool {
-        matches!(self, ClaimError::Storage { cause, .. } if cause.errno.is_passing())
+        match self {
+            ClaimError::Storage { cause, .. } => cause.errno.is_passing(),
+            ClaimError::Unsettled { .. } => true,
+            _ => false,
+        }
     }
 
     /// The run's claims directory.
@@ -98,6 +107,7 @@ impl ClaimError {
             | ClaimError::NoHardLinks { claims, .. }
             | ClaimError::ScratchTaken { claims, .. }
             | ClaimError::FencesUsedUp { claims }
+            | ClaimError::Unsettled { claims }
             | ClaimError::TakenButUnseen { claims, .. } => claims,
         }
     }
@@ -109,7 +119,7 @@ impl ClaimError {
             ClaimError::NoHardLinks { fence, .. }
             | ClaimError::ScratchTaken { fence, .. }
             | ClaimError::TakenButUnseen { fence, .. } => Some(*fence),
-            ClaimError::FencesUsedUp { .. } => None,
+            ClaimError::FencesUsedUp { .. } | ClaimError::Unsettled { .. } => None,
         }
     }
 
@@ -124,6 +134,80 @@ impl ClaimError {
     }
 }
 
+/// Why a checkpoint was not written.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum WriteError {
+    /// Somebody took the run at a higher fence.
+    Overtaken {
+        /// The run's id.
+        run: String,
+        /// The fence that the writer presented.
+        presented: Fence,
+        /// The run's current fence.
+        current: Fence,
+    },
+    /// A step failed.
+    Storage {
+        /// The run's checkpoints directory.
+        dir: PathBuf,
+        /// The checkpoint's file, where one was at stake.
+        file: Option<String>,
+        /// What could not be done, as a phrase that follows "cannot".
+        doing: &'static str,
+        /// The step, and what the system answered.
+        cause: FsError,
+    },
+    /// The run's claims could not be looked at.
+    Claim(ClaimError),
+}
+
+impl From<ClaimError> for WriteError {
+    fn from(error: ClaimError) -> WriteError {
+        WriteError::Claim(error)
+    }
+}
+
+impl WriteError {
+    /// The kind of refusal.
+    pub fn code(&self) -> Code {
+        match self {
+            WriteError::Claim(error) => error.code(),
+            WriteError::Overtaken { .. } | WriteError::Storage { .. } => Code::StorageError,
+        }
+    }
+
+    /// Whether the same request can succeed later with nothing repaired.
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            WriteError::Overtaken { .. } => false,
+            WriteError::Storage { cause, .. } => cause.errno.is_passing(),
+            WriteError::Claim(error) => error.is_retryable(),
+        }
+    }
+}
+
+impl fmt::Display for WriteError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WriteError::Overtaken { run, presented, current } => write!(
+                out,
+                "run {run}: a checkpoint was presented under fence {presented}, but the run's \
+                 current fence is {current}; its writer no longer holds it. Stop working on the \
+                 run; what was written before stands.",
+            ),
+            WriteError::Storage { dir, file, doing, cause } => {
+                let file = file.as_deref().map(|file| format!(" {file}")).unwrap_or_default();
+                let (step, errno) = (cause.op.syscall(), cause.errno);
+                let (dir, advice) = (dir.display(), advice(errno));
+                write!(out, "cannot {doing}{file} in {dir}: {step} answered {errno}. {advice}")
+            }
+            WriteError::Claim(error) => error.fmt(out),
+        }
+    }
+}
+
+impl std::error::Error for WriteError {}
+
 /// What the user can do about an errno, as a sentence.
 fn advice(errno: Errno) -> &'static str {
     use Errno::*;
@@ -135,7 +219,7 @@ fn advice(errno: Errno) -> &'static str {
         ENOTDIR => "Something on the path is not a directory; check the run directory.",
         ENOENT => "Something on the path is gone; check the run directory.",
         errno if errno.is_passing() => "Try again.",
-        _ => "Check the volume; nothing was decided about who holds the run.",
+        _ => "Check the volume.",
     }
 }
 
@@ -167,6 +251,10 @@ impl fmt::Display for ClaimError {
                 "no fence is left in {claims}: {LAST_FENCE}.json, the highest fence a name can \
                  carry, exists. No worker of this protocol gets that far, so something else wrote \
                  the file; start the run anew under another id.",
+            ),
+            ClaimError::Unsettled { .. } => write!(
+                out,
+                "the claims in {claims} change faster than they can be listed. Try again.",
             ),
             ClaimError::TakenButUnseen { fence, .. } => write!(
                 out,

@@ -6,14 +6,18 @@
 //! - [`types`]: checked values; [`names`]: every name on disk; [`body`]: a holding's content;
 //! - [`env`](mod@env): the door to files, clock and randomness; [`platform`]: the real system behind it;
 //! - [`claim`]: take, renew, release and read a run's claim; [`publish`]: the one act that decides;
-//! - [`error`]: every refusal; [`errno`]: system errors by name;
+//! - [`checkpoint`]: a run's checkpoints, written under a fence;
+//! - [`directory`]: directories that several workers make at once; [`error`]: every refusal; [`errno`]: system errors by name;
 //! - `binding`: the Node.js addon (feature `node`).
 
 pub mod body;
+pub mod checkpoint;
 pub mod claim;
+pub mod directory;
 pub mod env;
 pub mod errno;
 pub mod error;
+pub mod json;
 pub mod names;
 pub mod platform;
 pub mod publish;

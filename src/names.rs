@@ -11,7 +11,13 @@ use std::path::{Path, PathBuf};
 /// The directory of a run's holdings, within the run's directory.
 pub const CLAIMS: &str = "claims";
 
-const HOLDING_END: &[u8] = b".json";
+/// The directory of a run's checkpoints, within the run's directory.
+pub const CHECKPOINTS: &str = "checkpoints";
+
+/// The directory of a run's sub-runs, within the run's directory.
+pub const CHILDREN: &str = "children";
+
+const FILE_END: &str = ".json";
 const SCRATCH_START: &str = ".tmp-";
 const STAGED_START: &str = ".tmp-w";
 const FENCE_DIGITS: usize = 15;
@@ -19,6 +25,19 @@ const FENCE_DIGITS: usize = 15;
 /// A run's claims directory.
 pub fn claims_dir(run_dir: &Path) -> PathBuf {
     run_dir.join(CLAIMS)
+}
+
+/// A run's checkpoints directory.
+pub fn checkpoints_dir(run_dir: &Path) -> PathBuf {
+    run_dir.join(CHECKPOINTS)
+}
+
+/// A run's directory: at the top, or one level below the run that it belongs to.
+pub fn run_dir(base: &Path, parent_run: Option<&str>, run: &str) -> PathBuf {
+    match parent_run {
+        Some(parent) => base.join(parent).join(CHILDREN).join(run),
+        None => base.join(run),
+    }
 }
 
 /// What a name in a claims directory stands for.
@@ -46,7 +65,7 @@ impl Name {
         if name.starts_with(SCRATCH_START.as_bytes()) {
             return Name::Scratch;
         }
-        let digits = name.strip_suffix(HOLDING_END);
+        let digits = name.strip_suffix(FILE_END.as_bytes());
         digits.and_then(parse_fence).map_or(Name::Foreign, Name::Holding)
     }
 }
@@ -68,7 +87,7 @@ fn parse_fence(digits: &[u8]) -> Option<Fence> {
 
 /// The name under which `fence` is published.
 pub fn holding(fence: Fence) -> String {
-    format!("{fence}.json")
+    format!("{fence}{FILE_END}")
 }
 
 /// What tells one attempt from every other, of this process and any: process, count, randomness.
@@ -84,6 +103,21 @@ pub fn scratch(unique: &str) -> String {
 /// The name of a checkpoint write staged under `fence` by an attempt that [`unique`] named.
 pub fn staged(fence: Fence, unique: &str) -> String {
     format!("{STAGED_START}{fence}-{unique}")
+}
+
+/// The file of a checkpoint.
+pub fn checkpoint(id: &str) -> String {
+    format!("{id}{FILE_END}")
+}
+
+/// Whether a name in a checkpoints directory is a checkpoint's.
+pub fn is_checkpoint(name: &[u8]) -> bool {
+    name.ends_with(FILE_END.as_bytes())
+}
+
+/// Whether a name in a checkpoints directory is that of a write that is not done.
+pub fn is_scratch(name: &[u8]) -> bool {
+    name.starts_with(SCRATCH_START.as_bytes()) && !is_checkpoint(name)
 }
 
 #[cfg(test)]

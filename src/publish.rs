@@ -7,7 +7,8 @@
 //! There is no fallback to anything weaker than `link`.
 
 use crate::body;
-use crate::claim::{Claims, Durability};
+use crate::claim::Claims;
+use crate::directory::Durability;
 use crate::env::{Contents, FsError, World};
 use crate::errno::Errno;
 use crate::error::ClaimError;
@@ -39,15 +40,10 @@ pub(crate) fn publish<W: World>(
         name: names::holding(fence),
         nonce,
     };
-    let published = match attempt.link_nameless()? {
-        Some(published) => published,
-        None => attempt.link_named()?,
-    };
-    if published == Published::Won && claims.durability == Durability::Power {
-        let synced = claims.world.sync_dir(&claims.dir);
-        synced.map_err(|cause| attempt.failed("make a run claim durable", cause))?;
+    match attempt.link_nameless()? {
+        Some(published) => Ok(published),
+        None => attempt.link_named(),
     }
-    Ok(published)
 }
 
 /// Who a fence's name belongs to, by its body.

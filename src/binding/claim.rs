@@ -2,9 +2,9 @@
 
 use super::answer::{Lease, Refusal};
 use super::threads::{Answer, run, run_here};
-use crate::claim::{self, Durability, Request};
+use crate::claim::{self, Request};
+use crate::directory::Durability;
 use crate::env::Clock;
-use crate::error::ClaimError;
 use crate::platform::System;
 use crate::types::{Fence, Holder, Millis};
 use napi::Either;
@@ -113,11 +113,5 @@ fn path(units: &[u16]) -> std::result::Result<PathBuf, Refusal> {
     match String::from_utf16(units) {
         Ok(path) if !path.is_empty() && !path.contains('\0') => Ok(PathBuf::from(path)),
         _ => Err(Refusal::bad_argument("runDir", "a path without NUL or lone surrogates")),
-    }
-}
-
-impl From<ClaimError> for Box<Refusal> {
-    fn from(error: ClaimError) -> Self {
-        Box::new(error.into())
     }
 }

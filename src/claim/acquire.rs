@@ -2,7 +2,8 @@
 //! same steps. See `docs/design.md` for a crash at each of them.
 
 use super::decide::{Decision, decide};
-use super::{Claims, Durability, ROUNDS};
+use super::{Claims, ROUNDS};
+use crate::directory::Durability;
 use crate::env::World;
 use crate::error::ClaimError;
 use crate::publish::{Published, publish};
@@ -60,7 +61,7 @@ pub fn acquire<W: World>(
             },
         }
     }
-    if claims.shows_up(lost)? {
+    if lost == Fence::NONE || claims.shows_up(lost)? {
         Ok(None)
     } else {
         Err(ClaimError::TakenButUnseen { claims: claims.path(), fence: lost })

@@ -25,13 +25,3 @@ pub(crate) use directory::Claims;
 
 /// How often an operation lists again, when what it saw is gone, or takes again, when it lost.
 const ROUNDS: usize = 8;
-
-/// What a claim survives.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Durability {
-    /// The crash of every process.
-    #[default]
-    Process,
-    /// The loss of power as well: files and directories are synced before a lease is returned.
-    Power,
-}

@@ -5,8 +5,9 @@
 //! when the name is gone.
 
 use super::scan::View;
-use super::{Claims, Durability, ROUNDS};
+use super::{Claims, ROUNDS};
 use crate::body;
+use crate::directory::Durability;
 use crate::env::{Contents, FsError, World};
 use crate::errno::Errno;
 use crate::error::ClaimError;
@@ -66,19 +67,32 @@ impl<W: World> Claims<'_, W> {
         Ok(last)
     }
 
-    /// The highest fence, by names alone; `None` when there is no holding.
-    pub(super) fn top_fence(&self) -> Result<Option<Fence>, ClaimError> {
+    /// The highest fence, by names alone; `None` when there is no holding. When the name is gone
+    /// each time, the last one seen.
+    pub(crate) fn top_fence(&self) -> Result<Option<Fence>, ClaimError> {
+        Ok(self.look()?.fence)
+    }
+
+    /// As [`Claims::top_fence`], for a decision that a fence from long ago would spoil.
+    pub(crate) fn settled_top_fence(&self) -> Result<Option<Fence>, ClaimError> {
+        match self.look()? {
+            Look { fence, settled: true } => Ok(fence),
+            Look { settled: false, .. } => Err(ClaimError::Unsettled { claims: self.path() }),
+        }
+    }
+
+    fn look(&self) -> Result<Look, ClaimError> {
         let mut last = None;
         for _ in 0..ROUNDS {
             let Some((fence, name)) = self.scan()?.top() else {
-                return Ok(None);
+                return Ok(Look { fence: None, settled: true });
             };
             last = Some(fence);
             if self.is_there(&name)? {
-                break;
+                return Ok(Look { fence: last, settled: true });
             }
         }
-        Ok(last)
+        Ok(Look { fence: last, settled: false })
     }
 
     /// Whether a name that a listing reported is still there.
@@ -97,6 +111,13 @@ impl<W: World> Claims<'_, W> {
             |body| Lease { holder: body.holder, fence, expires_at: body.expires_at },
         ))
     }
+}
+
+/// What the names say.
+struct Look {
+    fence: Option<Fence>,
+    /// Whether the name of that fence was there after the listing.
+    settled: bool,
 }
 
 /// What a tombstone and a damaged holding read as.

@@ -1,7 +1,8 @@
 //! Giving a run back: a tombstone above the fence that was held. Nothing is deleted, for the
 //! counter must not rewind.
 
-use super::{Claims, Durability};
+use super::Claims;
+use crate::directory::Durability;
 use crate::env::World;
 use crate::error::ClaimError;
 use crate::publish::{Published, publish};

@@ -9,6 +9,7 @@
 
 use super::scan::View;
 use super::{Claims, ROUNDS};
+use crate::directory::Durability;
 use crate::env::World;
 use crate::errno::Errno;
 use crate::error::ClaimError;
@@ -26,6 +27,10 @@ impl<W: World> Claims<'_, W> {
     /// After a link that succeeded: what a listing shows now, or `None` when a higher holding
     /// stands, in which case the own one has been removed. Below the highest it is safe to remove.
     pub(super) fn standing(&self, fence: Fence) -> Result<Option<View>, ClaimError> {
+        if self.durability == Durability::Power {
+            let synced = self.world.sync_dir(&self.dir);
+            synced.map_err(|cause| self.failed(Some(fence), "make a claim durable", cause))?;
+        }
         let own = names::holding(fence);
         let view = self.scan()?;
         if view.top().is_some_and(|(top, _)| top > fence) {
