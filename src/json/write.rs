@@ -1,7 +1,5 @@
 //! Writes strings and numbers as `JSON.stringify` does.
 
-use std::io::Write as _;
-
 /// Appends the string that the UTF-16 `units` are, in quotes. A surrogate without its partner is
 /// escaped, so that the text is UTF-8 and still means the same string.
 pub fn push_units(out: &mut Vec<u8>, units: &[u16]) {
@@ -51,19 +49,46 @@ fn push_escape(out: &mut Vec<u8>, unit: u16) {
 /// keeps its sign.
 pub fn push_number(out: &mut Vec<u8>, number: f64) {
     debug_assert!(number.is_finite(), "JSON has no other numbers");
-    let size = number.abs();
-    // Writing to a vector cannot fail.
-    let _ = if number != 0.0 && size < 9_007_199_254_740_992.0 && number.fract() == 0.0 {
-        write!(out, "{}", number as i64)
-    } else if size == 0.0 || (1e-6..1e21).contains(&size) {
-        write!(out, "{number}")
-    } else {
-        let shortest = format!("{number:e}");
-        match shortest.split_once("e-") {
-            Some(_) => write!(out, "{shortest}"),
-            None => write!(out, "{}", shortest.replace('e', "e+")),
+    let is_whole = number.fract() == 0.0 && number.abs() < 9_007_199_254_740_992.0;
+    if is_whole && (number != 0.0 || number.is_sign_positive()) {
+        out.extend_from_slice((number as i64).to_string().as_bytes());
+        return;
+    }
+    out.extend_from_slice(if number.is_sign_negative() { b"-" } else { b"" });
+    let shortest = shortest(number.abs());
+    // Rust has a mantissa and an exponent in each number of this form.
+    let (mantissa, exponent) = shortest.split_once('e').unwrap_or((&shortest, "0"));
+    let places: isize = exponent.parse().unwrap_or_default();
+    let digits = mantissa.bytes().filter(|byte| *byte != b'.');
+    match places {
+        0..=20 => {
+            let mut digits = digits.fuse();
+            out.extend((0..=places).map(|_| digits.next().unwrap_or(b'0')));
+            let fraction = digits.collect::<Vec<_>>();
+            out.extend_from_slice(if fraction.is_empty() { b"" } else { b"." });
+            out.extend(fraction);
         }
-    };
+        -6..0 => {
+            out.extend_from_slice(b"0.");
+            out.extend((places + 1..0).map(|_| b'0'));
+            out.extend(digits);
+        }
+        _ => {
+            out.extend_from_slice(mantissa.as_bytes());
+            out.extend_from_slice(if places > 0 { b"e+" } else { b"e" });
+            out.extend_from_slice(exponent.as_bytes());
+        }
+    }
+}
+
+/// The shortest decimal that reads back as `number`, with an exponent. Where two are equally near,
+/// Rust takes the upper one and JavaScript the one whose last digit is even, as rounding to so many
+/// digits does.
+fn shortest(number: f64) -> String {
+    let upper = format!("{number:e}");
+    let digits = upper.bytes().take_while(|byte| *byte != b'e').filter(u8::is_ascii_digit).count();
+    let even = format!("{number:.*e}", digits - 1);
+    if even.parse() == Ok(number) { even } else { upper }
 }
 
 #[cfg(test)]
@@ -112,6 +137,8 @@ mod tests {
             (9_007_199_254_740_994.0, "9007199254740994"),
             (1.2345678901234568e20, "123456789012345680000"),
             (1e21, "1e+21"),
+            (7_574_832_461_218_818.0 / 8.0, "946854057652352.2"),
+            (-7_574_832_461_218_822.0 / 8.0, "-946854057652352.8"),
             (-1.5e300, "-1.5e+300"),
             (f64::MAX, "1.7976931348623157e+308"),
             (1e-6, "0.000001"),
