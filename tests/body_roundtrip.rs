@@ -11,7 +11,7 @@ fn units(random: &mut Random) -> Vec<u16> {
     let length = random.below(24);
     let unit = |random: &mut Random| match random.below(5) {
         0 => random.below(0x80) as u16,
-        1 => random.pick(&[&0x22, &0x5C, &0x08, &0x0A, &0x00, &0x1F, &0x7F, &0x2028]).to_owned(),
+        1 => random.pick(&[0x22, 0x5C, 0x08, 0x0A, 0x00, 0x1F, 0x7F, 0x2028]),
         2 => 0xD800 + random.below(0x800) as u16,
         3 => b'a' as u16 + random.below(26) as u16,
         _ => random.next() as u16,
