@@ -28,6 +28,7 @@ pub enum Op {
     Link,
     Unlink,
     Rename,
+    Random,
 }
 
 impl Op {
@@ -45,6 +46,7 @@ impl Op {
             Op::Link => "link",
             Op::Unlink => "unlink",
             Op::Rename => "rename",
+            Op::Random => "getrandom",
         }
     }
 }
@@ -109,7 +111,8 @@ pub trait Fs {
 
     /// Calls `each` with every name in the directory but `.` and `..`, in as few system calls as
     /// the directory allows. May be called again on the same open directory, and starts anew.
-    /// Not a snapshot: a name that comes or goes meanwhile may be missed, or told twice.
+    /// Not a snapshot: a name that comes or goes meanwhile may be missed, or told twice. `each` must
+    /// not list the same directory.
     fn list(&self, dir: &Self::Dir, each: &mut dyn FnMut(&OsStr, Kind)) -> FsResult<()>;
 
     /// Whether the name is there, whatever it is; symbolic links are not followed.
@@ -154,6 +157,8 @@ pub trait Fs {
     fn unlink(&self, dir: &Self::Dir, name: &OsStr) -> FsResult<()>;
 
     /// Moves a name from one directory to another on the same volume, replacing what is there.
+    /// On Windows, where the name cannot be replaced while somebody reads it, tried again for a
+    /// fraction of a second.
     fn rename(&self, from: &Self::Dir, name: &OsStr, to: &Self::Dir, new: &OsStr) -> FsResult<()>;
 }
 
@@ -174,8 +179,10 @@ pub trait Entropy {
     /// Counts up from anywhere, never the same twice in this process.
     fn count(&self) -> u64;
 
-    /// Fresh random bits at every call, unlike those of a cloned or restored process.
-    fn random(&self) -> u64;
+    /// Fresh random bits at every call, unlike those of a cloned or restored process. A system
+    /// that has none to give is an error: a guessable value could make two workers' attempts look
+    /// like one.
+    fn random(&self) -> FsResult<u64>;
 }
 
 /// The world that one operation runs in.

@@ -20,9 +20,11 @@ macro_rules! errnos {
             /// Every errno that has a name here, for tests that must try them all.
             pub const NAMED: &'static [Errno] = &[$(Errno::$name),+];
 
-            /// The errno of a number of this platform's own.
+            /// The errno of a number of this platform's own. `EOPNOTSUPP` is `ENOTSUP` by another
+            /// number on some, and means the same here.
             #[cfg(unix)]
             pub(crate) fn from_raw(raw: i32) -> Errno {
+                if raw == libc::EOPNOTSUPP { return Errno::ENOTSUP; }
                 $(if raw == libc::$name { return Errno::$name; })+
                 Errno::Other(raw)
             }
@@ -40,11 +42,55 @@ macro_rules! errnos {
 }
 
 errnos!(
-    E2BIG, EACCES, EAGAIN, EBADF, EBUSY, ECONNABORTED, ECONNREFUSED, ECONNRESET, EDEADLK, EDOM,
-    EDQUOT, EEXIST, EFAULT, EFBIG, EHOSTDOWN, EHOSTUNREACH, EILSEQ, EINTR, EINVAL, EIO, EISDIR,
-    ELOOP, EMFILE, EMLINK, ENAMETOOLONG, ENETDOWN, ENETUNREACH, ENFILE, ENODEV, ENOENT, ENOLCK,
-    ENOMEM, ENOSPC, ENOSYS, ENOTCONN, ENOTDIR, ENOTEMPTY, ENOTSUP, ENXIO, EOVERFLOW, EPERM, EPIPE,
-    EPROTO, EROFS, ESHUTDOWN, ESTALE, ETIMEDOUT, ETXTBSY, EXDEV,
+    E2BIG,
+    EACCES,
+    EAGAIN,
+    EBADF,
+    EBUSY,
+    ECONNABORTED,
+    ECONNREFUSED,
+    ECONNRESET,
+    EDEADLK,
+    EDOM,
+    EDQUOT,
+    EEXIST,
+    EFAULT,
+    EFBIG,
+    EHOSTDOWN,
+    EHOSTUNREACH,
+    EILSEQ,
+    EINTR,
+    EINVAL,
+    EIO,
+    EISDIR,
+    ELOOP,
+    EMFILE,
+    EMLINK,
+    ENAMETOOLONG,
+    ENETDOWN,
+    ENETUNREACH,
+    ENFILE,
+    ENODEV,
+    ENOENT,
+    ENOLCK,
+    ENOMEM,
+    ENOSPC,
+    ENOSYS,
+    ENOTCONN,
+    ENOTDIR,
+    ENOTEMPTY,
+    ENOTSUP,
+    ENXIO,
+    EOVERFLOW,
+    EPERM,
+    EPIPE,
+    EPROTO,
+    EROFS,
+    ESHUTDOWN,
+    ESTALE,
+    ETIMEDOUT,
+    ETXTBSY,
+    EXDEV,
 );
 
 impl Errno {

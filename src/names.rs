@@ -4,7 +4,7 @@
 //! A holding's name is its fence and nothing else, so that all takers of one fence meet at one
 //! name, and the order of holdings is never hidden by damage to a body.
 
-use crate::env::Entropy;
+use crate::env::{Entropy, FsResult};
 use crate::types::Fence;
 use std::path::{Path, PathBuf};
 
@@ -91,8 +91,10 @@ pub fn holding(fence: Fence) -> String {
 }
 
 /// What tells one attempt from every other, of this process and any: process, count, randomness.
-pub fn unique(entropy: &impl Entropy) -> String {
-    format!("{}-{}-{:016x}", entropy.process_id(), entropy.count(), entropy.random())
+/// Fails when the system has no randomness to give.
+pub fn unique(entropy: &impl Entropy) -> FsResult<String> {
+    let random = entropy.random()?;
+    Ok(format!("{}-{}-{random:016x}", entropy.process_id(), entropy.count()))
 }
 
 /// The name of the scratch file of an attempt that [`unique`] named.
@@ -132,15 +134,36 @@ mod tests {
     /// counter, or a stray file could hand a run to nobody for ever.
     #[test]
     fn only_one_to_fifteen_ascii_digits_and_json_make_a_holding() {
-        for (name, number) in
-            [("1.json", 1), ("007.json", 7), ("0.json", 0), ("999999999999999.json", 999_999_999_999_999)]
-        {
+        for (name, number) in [
+            ("1.json", 1),
+            ("007.json", 7),
+            ("0.json", 0),
+            ("999999999999999.json", 999_999_999_999_999),
+        ] {
             assert_eq!(Name::parse(name.as_bytes()), Name::Holding(fence(number)), "{name}");
         }
         for name in [
-            "0x10.json", "1e3.json", " 7.json", "7.json ", "7.JSON", "7.json\n", "7\n.json", "7",
-            ".json", "+7.json", "-7.json", ".7.json", "7.json.bak", "1234567890123456.json",
-            "0000000000000007.json", "٧.json", "7.0.json", "x.json", "", "7.jso", "json",
+            "0x10.json",
+            "1e3.json",
+            " 7.json",
+            "7.json ",
+            "7.JSON",
+            "7.json\n",
+            "7\n.json",
+            "7",
+            ".json",
+            "+7.json",
+            "-7.json",
+            ".7.json",
+            "7.json.bak",
+            "1234567890123456.json",
+            "0000000000000007.json",
+            "٧.json",
+            "7.0.json",
+            "x.json",
+            "",
+            "7.jso",
+            "json",
         ] {
             assert_eq!(Name::parse(name.as_bytes()), Name::Foreign, "{name:?}");
         }

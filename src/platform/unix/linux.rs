@@ -1,0 +1,135 @@
+//! What Linux has of its own: a directory read straight from the kernel, files without a name,
+//! and `getrandom`.
+
+use super::{Dir, File, call, component, link_at, open_at, stat};
+use crate::env::{FsError, FsResult, Op};
+use crate::errno::Errno;
+use std::ffi::{CString, OsStr};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+pub(super) use super::fsync as flush;
+pub(super) use libc::{fstat64 as fstat, fstatat64 as fstatat, openat64 as openat, stat64 as Stat};
+
+/// Room for what one call tells of a directory: about a thousand names.
+#[repr(C, align(8))]
+struct Buffer([MaybeUninit<u8>; 32 * 1024]);
+
+/// Where the parts of an entry are: `d_ino`, `d_off`, then these.
+const RECORD_LEN_AT: usize = 16;
+const TYPE_AT: usize = 18;
+const NAME_AT: usize = 19;
+
+/// Tells of every entry, from the start whatever was read before. The listing is over when the
+/// kernel says so with 0, and not when a buffer is left half empty.
+pub(super) fn list(
+    dir: &OwnedFd,
+    from_start: bool,
+    each: &mut dyn FnMut(&[u8], u8),
+) -> FsResult<()> {
+    let fd = dir.as_raw_fd();
+    if !from_start {
+        call(Op::List, || {
+            // SAFETY: the descriptor is open, and no memory is handed over.
+            unsafe { libc::lseek64(fd, 0, libc::SEEK_SET) as isize }
+        })?;
+    }
+    let mut buffer = Buffer([MaybeUninit::uninit(); 32 * 1024]);
+    loop {
+        let room = &mut buffer.0;
+        let got = call(Op::List, || {
+            // SAFETY: the kernel writes at most `room.len()` bytes to `room`.
+            unsafe {
+                libc::syscall(libc::SYS_getdents64, fd, room.as_mut_ptr(), room.len()) as isize
+            }
+        })?;
+        if got == 0 {
+            return Ok(());
+        }
+        // SAFETY: the kernel has written `got` bytes from the start of `room` on, no more than
+        // it has.
+        let entries = unsafe { std::slice::from_raw_parts(room.as_ptr().cast::<u8>(), got) };
+        tell(entries, each).ok_or(FsError { op: Op::List, errno: Errno::EIO })?;
+    }
+}
+
+/// Takes a filled buffer apart; `None` when its lengths do not fit together.
+fn tell(entries: &[u8], each: &mut dyn FnMut(&[u8], u8)) -> Option<()> {
+    let mut rest = entries;
+    while !rest.is_empty() {
+        let length = rest.get(RECORD_LEN_AT..TYPE_AT)?.try_into().ok()?;
+        let length = u16::from_ne_bytes(length);
+        let (entry, after) = rest.split_at_checked(usize::from(length))?;
+        let name = entry.get(NAME_AT..)?.split(|byte| *byte == 0).next()?;
+        each(name, *entry.get(TYPE_AT)?);
+        rest = after;
+    }
+    Some(())
+}
+
+/// Volumes with files without a name on which this kernel, and no server, decides who gets a
+/// name: ext2 to ext4, XFS, Btrfs, F2FS, tmpfs, overlayfs, ZFS, bcachefs.
+const LOCAL: [u32; 8] = [
+    0x0000_ef53,
+    0x5846_5342,
+    0x9123_683e,
+    0xf2f5_2010,
+    0x0102_1994,
+    0x794c_7630,
+    0x2fc1_2fc1,
+    0xca45_1a4e,
+];
+
+/// SMB and FUSE volumes can have files without a name too, and their `EEXIST` may be the echo of
+/// a request sent twice; so a volume that is not known to be local is not used.
+fn is_local(fd: &OwnedFd) -> FsResult<bool> {
+    let mut volume = MaybeUninit::<libc::statfs64>::uninit();
+    call(Op::Create, || {
+        // SAFETY: `volume` is room for what the kernel writes and outlives the call.
+        unsafe { libc::fstatfs64(fd.as_raw_fd(), volume.as_mut_ptr()) as isize }
+    })?;
+    // SAFETY: the call succeeded, so the kernel has filled it in.
+    let volume = unsafe { volume.assume_init() };
+    // The number has 32 bits, in a type that differs from one C library to the next.
+    Ok(LOCAL.contains(&(volume.f_type as u32)))
+}
+
+pub(in crate::platform) fn create_nameless(dir: &Dir) -> FsResult<File> {
+    let flags = libc::O_TMPFILE | libc::O_WRONLY;
+    let fd = open_at(Op::Create, dir.fd.as_raw_fd(), c".", flags)?;
+    if is_local(&fd)? {
+        Ok(File(fd))
+    } else {
+        Err(FsError { op: Op::Create, errno: Errno::ENOTSUP })
+    }
+}
+
+pub(in crate::platform) fn link_nameless(file: &File, dir: &Dir, to: &OsStr) -> FsResult<()> {
+    let to = component(Op::Link, to)?;
+    let from = CString::new(format!("/proc/self/fd/{}", file.0.as_raw_fd()))
+        .map_err(|_| FsError { op: Op::Link, errno: Errno::EINVAL })?;
+    link_at(libc::AT_FDCWD, &from, dir, &to, libc::AT_SYMLINK_FOLLOW)
+}
+
+/// Fills `bits` by `getrandom`, or where the kernel has none or a filter forbids it, from the
+/// device it stands for.
+pub(in crate::platform) fn random(bits: &mut [u8]) -> FsResult<()> {
+    let got = call(Op::Random, || {
+        // SAFETY: the kernel writes at most `bits.len()` bytes to `bits`. As a bare system call,
+        // for C libraries before glibc 2.25 have no function for it.
+        unsafe { libc::syscall(libc::SYS_getrandom, bits.as_mut_ptr(), bits.len(), 0) as isize }
+    });
+    if got == Ok(bits.len()) {
+        return Ok(());
+    }
+    let device = open_at(Op::Random, libc::AT_FDCWD, c"/dev/urandom", libc::O_RDONLY)?;
+    // A plain file in its place, as in a carelessly built chroot, would give the same each time.
+    if stat(&device)?.st_mode & libc::S_IFMT != libc::S_IFCHR {
+        return Err(FsError { op: Op::Random, errno: Errno::ENODEV });
+    }
+    let got = call(Op::Random, || {
+        // SAFETY: the kernel writes at most `bits.len()` bytes to `bits`.
+        unsafe { libc::read(device.as_raw_fd(), bits.as_mut_ptr().cast(), bits.len()) }
+    })?;
+    if got == bits.len() { Ok(()) } else { Err(FsError { op: Op::Random, errno: Errno::EIO }) }
+}
