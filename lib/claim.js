@@ -24,7 +24,7 @@ async function acquireClaim(runDir, options) {
 }
 
 function acquireClaimSync(runDir, options) {
-  return callSync('acquireSync', ...acquisition(runDir, options))
+  return callSync('acquire', ...acquisition(runDir, options))
 }
 
 function released(runDir, fence) {
@@ -38,7 +38,7 @@ async function releaseClaim(runDir, fence) {
 }
 
 function releaseClaimSync(runDir, fence) {
-  callSync('releaseSync', ...released(runDir, fence))
+  callSync('release', ...released(runDir, fence))
 }
 
 async function readClaim(runDir) {
@@ -48,7 +48,7 @@ async function readClaim(runDir) {
 
 function readClaimSync(runDir) {
   check.checkRunDir(runDir)
-  return callSync('readSync', runDir)
+  return callSync('read', runDir)
 }
 
 async function currentFence(runDir) {
@@ -58,7 +58,7 @@ async function currentFence(runDir) {
 
 function currentFenceSync(runDir) {
   check.checkRunDir(runDir)
-  return callSync('currentFenceSync', runDir)
+  return callSync('currentFence', runDir)
 }
 
 async function singleOpenWriter(context) {

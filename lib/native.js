@@ -9,15 +9,37 @@ const { refusal } = require('../errors.js')
 
 let binding
 
-/** Calls a function of the addon; what it refuses is thrown. */
-function callSync(name, ...args) {
+/** Calls of this thread that are under way, and who waits for each, by ticket. */
+let calls
+let lastTicket = 0
+const waiting = new Map()
+
+function addon() {
   binding ??= require('../binding.js')
-  return accept(binding[name](...args))
+  return binding
 }
 
-/** Calls a function of the addon that answers a promise. */
+function settle(ticket, answer) {
+  const resolve = waiting.get(ticket)
+  waiting.delete(ticket)
+  calls.settled()
+  resolve(answer)
+}
+
+/** Calls a function of the addon on this thread; what it refuses is thrown. */
+function callSync(name, ...args) {
+  return accept(addon()[`${name}Sync`](...args))
+}
+
+/** Calls a function of the addon on a thread of its own. */
 async function call(name, ...args) {
-  return accept(await callSync(name, ...args))
+  calls ??= new (addon().Calls)(settle)
+  const ticket = ++lastTicket
+  const answer = await new Promise((resolve) => {
+    calls[name](ticket, ...args)
+    waiting.set(ticket, resolve)
+  })
+  return accept(answer)
 }
 
 function accept(answer) {

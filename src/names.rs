@@ -85,6 +85,11 @@ fn parse_fence(digits: &[u8]) -> Option<Fence> {
     Fence::new(number)
 }
 
+/// Whether the name of a holding has zeros in front, as no worker of this protocol writes it.
+pub fn is_padded(holding: &[u8]) -> bool {
+    holding.starts_with(b"0") && holding != b"0.json"
+}
+
 /// The name under which `fence` is published.
 pub fn holding(fence: Fence) -> String {
     format!("{fence}{FILE_END}")
@@ -187,6 +192,8 @@ mod tests {
         for number in [0, 1, 33, 999_999_999_999_999] {
             let written = holding(fence(number));
             assert_eq!(Name::parse(written.as_bytes()), Name::Holding(fence(number)));
+            assert!(!is_padded(written.as_bytes()), "{written}");
+            assert!(is_padded(format!("0{written}").as_bytes()), "0{written}");
         }
     }
 }

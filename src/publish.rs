@@ -32,7 +32,8 @@ pub(crate) fn publish<W: World>(
     holder: &Holder,
     expires_at: Millis,
 ) -> Result<Published, ClaimError> {
-    let nonce = names::unique(claims.world);
+    let nonce = names::unique(claims.world)
+        .map_err(|cause| claims.failed(Some(fence), "tell this attempt from others", cause))?;
     let attempt = Attempt {
         claims,
         fence,

@@ -3,8 +3,12 @@
 
 use crate::error::{ClaimError, Code};
 use crate::types;
-use napi::bindgen_prelude::Utf16String;
+use napi::bindgen_prelude::Either4;
+use napi::bindgen_prelude::{Null, Utf16String};
 use napi_derive::napi;
+
+/// What a call answers: a lease, a fence, nothing, or why it was refused.
+pub(super) type Answer = Either4<Lease, f64, Null, Refusal>;
 
 /// A lease as JavaScript has it.
 #[napi(object)]
@@ -39,21 +43,21 @@ pub struct Refusal {
 
 impl Refusal {
     /// A defect of this library, caught.
-    pub(super) fn defect(said: &str) -> Refusal {
+    pub(super) fn defect(said: &str) -> Answer {
         let message = format!(
             "fencelink failed in a way it should not: {said}. Nothing is known of the call's \
              outcome; please report this."
         );
-        Refusal::bare(Code::Unknown, message, false)
+        Answer::D(Refusal::bare(Code::Unknown, message, false))
     }
 
     /// The call never ran, for want of a thread.
-    pub(super) fn no_thread(said: &str) -> Refusal {
+    pub(super) fn no_thread(said: &str) -> Answer {
         let message = format!(
             "no thread could be had to run this call on ({said}). Nothing was done; try again, \
              or raise the limit on threads."
         );
-        Refusal::bare(Code::Unknown, message, true)
+        Answer::D(Refusal::bare(Code::Unknown, message, true))
     }
 
     /// An argument that the face should have refused.

@@ -6,6 +6,8 @@
 //! Strings cross as UTF-16 and numbers as doubles, so that what JavaScript keeps apart arrives
 //! apart. The face checks types before it calls; what arrives here is a string or a number.
 
+#![allow(unreachable_pub, reason = "#[napi] exports functions to JavaScript and wants them public")]
+
 mod answer;
+mod calls;
 mod claim;
-mod threads;

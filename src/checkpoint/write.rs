@@ -69,7 +69,7 @@ struct Target<'a, W: World> {
 impl<W: World> Target<'_, W> {
     fn write_fenced(&self, fence: Fence) -> Result<(), WriteError> {
         let claims = Claims::open_or_make(self.world, self.write.run_dir, self.write.durability)?;
-        let staged = OsString::from(names::staged(fence, &names::unique(self.world)));
+        let staged = OsString::from(names::staged(fence, &self.unique()?));
         let written = self.stage(&claims.dir, &staged).and_then(|()| {
             // The look comes after the staging: a taker that this look misses will see the file.
             refuse_below(&claims, fence, self.write.run_dir)?;
@@ -91,7 +91,7 @@ impl<W: World> Target<'_, W> {
     }
 
     fn write_unfenced(&self) -> Result<(), WriteError> {
-        let scratch = OsString::from(names::scratch(&names::unique(self.world)));
+        let scratch = OsString::from(names::scratch(&self.unique()?));
         let written = self.stage(&self.dir, &scratch).and_then(|()| {
             let revealed = self.reveal(&self.dir, &scratch);
             revealed.map_err(|cause| self.failed("replace a checkpoint", cause))
@@ -103,6 +103,11 @@ impl<W: World> Target<'_, W> {
         self.make_durable(&self.dir)?;
         self.sweep();
         Ok(())
+    }
+
+    fn unique(&self) -> Result<String, WriteError> {
+        let unique = names::unique(self.world);
+        unique.map_err(|cause| self.failed("tell this write from others", cause))
     }
 
     /// Writes the whole file under a name that no reader takes for a checkpoint.

@@ -61,6 +61,11 @@ impl<'w, W: World> Claims<'w, W> {
     }
 }
 
-fn failed(claims: PathBuf, fence: Option<Fence>, doing: &'static str, cause: FsError) -> ClaimError {
+fn failed(
+    claims: PathBuf,
+    fence: Option<Fence>,
+    doing: &'static str,
+    cause: FsError,
+) -> ClaimError {
     ClaimError::Storage { claims, fence, doing, cause }
 }

@@ -21,9 +21,12 @@ pub(crate) struct View {
 impl View {
     /// Takes in one name.
     pub(crate) fn add(&mut self, name: &OsStr) {
-        match Name::parse(name.as_encoded_bytes()) {
-            Name::Holding(fence) if *name == *names::holding(fence) => self.plain.push(fence),
-            Name::Holding(fence) => self.padded.push((fence, name.to_owned())),
+        let bytes = name.as_encoded_bytes();
+        match Name::parse(bytes) {
+            Name::Holding(fence) if names::is_padded(bytes) => {
+                self.padded.push((fence, name.to_owned()));
+            }
+            Name::Holding(fence) => self.plain.push(fence),
             Name::Staged(fence) => self.staged.push((fence, name.to_owned())),
             Name::Scratch => self.scratch.push(name.to_owned()),
             Name::Foreign => {}
@@ -35,9 +38,8 @@ impl View {
     /// among padded ones the shortest.
     pub(crate) fn top(&self) -> Option<(Fence, OsString)> {
         let plain = self.plain.iter().copied().max();
-        let padded = self.padded.iter().max_by_key(|(fence, name)| {
-            (*fence, std::cmp::Reverse(name.len()))
-        });
+        let padded =
+            self.padded.iter().max_by_key(|(fence, name)| (*fence, std::cmp::Reverse(name.len())));
         match (plain, padded) {
             (plain, Some((fence, name))) if plain.is_none_or(|plain| plain < *fence) => {
                 Some((*fence, name.clone()))

@@ -1,0 +1,120 @@
+//! Calls under way: each runs on a thread of the addon's own, and its answer is handed back to the
+//! JavaScript thread that asked, under the ticket that it asked with.
+//!
+//! Claims must not wait behind the host's file and crypto work, so none of it runs on libuv's
+//! pool; and a volume that hangs must not stop claims on a healthy one, so a thread that is stuck
+//! in a call is not waited for: the next call gets another. The first call starts the first
+//! thread; a thread that finds nothing to do for ten seconds ends.
+
+use super::answer::{Answer, Refusal};
+use napi::bindgen_prelude::{Env, FnArgs, Function, Result};
+use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
+use napi_derive::napi;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use tokio::runtime::{Builder, Runtime};
+
+/// How many calls can be stuck before further ones have to wait.
+const MOST_THREADS: usize = 512;
+
+const STACK_BYTES: usize = 512 * 1024;
+
+type Handed = FnArgs<(f64, Answer)>;
+type Hand = ThreadsafeFunction<Handed, (), Handed, napi::Status, false>;
+
+/// The calls of one JavaScript thread. While any is under way the process is kept alive; when the
+/// thread ends first, their answers are dropped.
+#[napi]
+pub struct Calls {
+    hand: Arc<Mutex<Hand>>,
+    under_way: u32,
+}
+
+#[napi]
+impl Calls {
+    /// `settle` is called with a ticket and the answer to the call that it was given to.
+    #[napi(constructor)]
+    pub fn new(env: &Env, settle: Function<Handed, ()>) -> Result<Calls> {
+        let hand =
+            settle.build_threadsafe_function::<Handed>().callee_handled::<false>().build()?;
+        let mut calls = Calls { hand: Arc::new(Mutex::new(hand)), under_way: 1 };
+        calls.settled(env)?;
+        Ok(calls)
+    }
+
+    /// To be told of every answer that came.
+    #[napi]
+    pub fn settled(&mut self, env: &Env) -> Result<()> {
+        self.under_way -= 1;
+        if self.under_way == 0 { self.keep_alive(env, false) } else { Ok(()) }
+    }
+
+    /// Starts a call. What it answers is handed back under `ticket`, also when it could not start.
+    pub(super) fn start<J>(&mut self, env: &Env, ticket: f64, job: J) -> Result<()>
+    where
+        J: FnOnce() -> Answer + Send + 'static,
+    {
+        if self.under_way == 0 {
+            self.keep_alive(env, true)?;
+        }
+        self.under_way += 1;
+        let errand = Errand { hand: self.hand.clone(), ticket, answer: None };
+        match runtime() {
+            // A runtime that can get no thread panics, and drops the errand, which then says so.
+            Ok(runtime) => drop(catch_unwind(AssertUnwindSafe(|| {
+                runtime.spawn_blocking(move || errand.answer(run(job)))
+            }))),
+            Err(refusal) => errand.answer(refusal),
+        }
+        Ok(())
+    }
+
+    #[allow(deprecated, reason = "what replaces it keeps the process alive always or never")]
+    fn keep_alive(&mut self, env: &Env, alive: bool) -> Result<()> {
+        let mut hand = self.hand.lock().unwrap_or_else(PoisonError::into_inner);
+        if alive { hand.refer(env) } else { hand.unref(env) }
+    }
+}
+
+/// One call: it hands back an answer exactly once, even if it is dropped before it ran.
+struct Errand {
+    hand: Arc<Mutex<Hand>>,
+    ticket: f64,
+    answer: Option<Answer>,
+}
+
+impl Errand {
+    fn answer(mut self, answer: Answer) {
+        self.answer = Some(answer);
+    }
+}
+
+impl Drop for Errand {
+    fn drop(&mut self) {
+        let answer = self.answer.take().unwrap_or_else(|| Refusal::no_thread("none to be had"));
+        let hand = self.hand.lock().unwrap_or_else(PoisonError::into_inner);
+        // A status other than success says that the JavaScript thread has ended.
+        hand.call((self.ticket, answer).into(), ThreadsafeFunctionCallMode::NonBlocking);
+    }
+}
+
+/// Runs a job on this thread. A panic is a defect of this library, and an answer like any other.
+pub(super) fn run(job: impl FnOnce() -> Answer) -> Answer {
+    catch_unwind(AssertUnwindSafe(job)).unwrap_or_else(|panic| {
+        let said = panic.downcast_ref::<&str>().map(ToString::to_string);
+        let said = said.or_else(|| panic.downcast_ref::<String>().cloned());
+        Refusal::defect(said.as_deref().unwrap_or("no message"))
+    })
+}
+
+fn runtime() -> std::result::Result<&'static Runtime, Answer> {
+    static RUNTIME: OnceLock<std::io::Result<Runtime>> = OnceLock::new();
+    let runtime = RUNTIME.get_or_init(|| {
+        Builder::new_current_thread()
+            .thread_name("fencelink")
+            .thread_stack_size(STACK_BYTES)
+            .max_blocking_threads(MOST_THREADS)
+            .build()
+    });
+    runtime.as_ref().map_err(|error| Refusal::no_thread(&error.to_string()))
+}
