@@ -7,17 +7,12 @@
 //! thread; a thread that finds nothing to do for ten seconds ends.
 
 use super::answer::{Answer, Refusal};
+use super::threads;
 use napi::bindgen_prelude::{Env, FnArgs, Function, Result};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi_derive::napi;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use tokio::runtime::{Builder, Runtime};
-
-/// How many calls can be stuck before further ones have to wait.
-const MOST_THREADS: usize = 512;
-
-const STACK_BYTES: usize = 512 * 1024;
+use std::sync::{Arc, Mutex, PoisonError};
 
 type Handed = FnArgs<(f64, Answer)>;
 type Hand = ThreadsafeFunction<Handed, (), Handed, napi::Status, false>;
@@ -59,13 +54,7 @@ impl Calls {
         }
         self.under_way += 1;
         let errand = Errand { hand: self.hand.clone(), ticket, answer: None };
-        match runtime() {
-            // A runtime that can get no thread panics, and drops the errand, which then says so.
-            Ok(runtime) => drop(catch_unwind(AssertUnwindSafe(|| {
-                runtime.spawn_blocking(move || errand.answer(run(job)))
-            }))),
-            Err(refusal) => errand.answer(refusal),
-        }
+        threads::run(move || errand.answer(run(job)));
         Ok(())
     }
 
@@ -105,16 +94,4 @@ pub(super) fn run(job: impl FnOnce() -> Answer) -> Answer {
         let said = said.or_else(|| panic.downcast_ref::<String>().cloned());
         Refusal::defect(said.as_deref().unwrap_or("no message"))
     })
-}
-
-fn runtime() -> std::result::Result<&'static Runtime, Answer> {
-    static RUNTIME: OnceLock<std::io::Result<Runtime>> = OnceLock::new();
-    let runtime = RUNTIME.get_or_init(|| {
-        Builder::new_current_thread()
-            .thread_name("fencelink")
-            .thread_stack_size(STACK_BYTES)
-            .max_blocking_threads(MOST_THREADS)
-            .build()
-    });
-    runtime.as_ref().map_err(|error| Refusal::no_thread(&error.to_string()))
 }

@@ -11,3 +11,4 @@
 mod answer;
 mod calls;
 mod claim;
+mod threads;
