@@ -16,9 +16,9 @@ const OLDEST_NODE = 20;
 /** What the addon is built from: a change in any of these makes it stale. */
 const ADDON_SOURCES = ['src', 'build.rs', 'Cargo.toml', 'Cargo.lock'];
 
-/** Prints one line about what happens and why. */
+/** One line about what happens and why. Standard output belongs to what runs after this. */
 function say(text) {
-  console.log(`fencelink: ${text}`);
+  console.error(`fencelink: ${text}`);
 }
 
 function fail(text) {
@@ -26,9 +26,10 @@ function fail(text) {
   process.exit(1);
 }
 
-/** Runs a program with this terminal as its own; ends the process when it fails. */
+/** Runs a program in the project's root; ends this process when it fails. */
 function run(command, args) {
-  const { error, status, signal } = spawnSync(command, args, { cwd: root, stdio: 'inherit' });
+  const stdio = /** @type {const} */ (['inherit', 2, 2]);
+  const { error, status, signal } = spawnSync(command, args, { cwd: root, stdio: [...stdio] });
   if (error) fail(`${command} could not be started: ${error.message}`);
   if (status !== 0)
     fail(`${command} ${args.join(' ')} failed (${signal ?? `exit code ${status}`})`);
