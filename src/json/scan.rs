@@ -8,7 +8,7 @@ const HIGHS: u64 = 0x8080_8080_8080_8080;
 const SPACES: u64 = b' ' as u64 * ONES;
 
 /// How many bytes a long stretch of plain text is looked at at once.
-const WIDE: usize = 32;
+const WIDE: usize = 64;
 
 /// The first place at or after `at` that is not blank. JSON knows four blanks and no more.
 #[inline]
