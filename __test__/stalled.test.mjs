@@ -63,6 +63,7 @@ async function renewMany(runDir, options = {}) {
 const later = () => ({ now: Date.now() + 2 * HOUR_MS });
 const bothForms = (name, ...rest) => ['', 'Sync'].map((form) => [`${name}${form}`, ...rest]);
 const atLink = () => ({ inject: ['link,linkat:delay_enter=DELAY:when=1'] });
+const afterLink = () => ({ inject: ['link,linkat:delay_exit=DELAY:when=1'] });
 const afterListing = (runDir) => ({
   inject: ['getdents64:delay_exit=DELAY:when=1'],
   paths: [claimsOf(runDir)],
@@ -123,6 +124,33 @@ test('a worker that is held up while others pass by', options, async (t) => {
       assert.deepEqual(namesOf(runDir), holdings(9, 41));
     });
   }
+
+  // Guards workers that do not list after their link: while a number is within the window, its
+  // name must not become free again, or one of them wins it below the present holder.
+  stalled('a taker overtaken right after its link leaves its name taken', async (t) => {
+    const { runDir, did, value, error } = await stall(t, {
+      make: () => makeRun({ '1.json': { holder: 'gone', expiresAt: 1 } }),
+      call: (runDir) => ['acquireClaim', runDir, { holder: 'slow', ttlMs: 1, now: 1000 }],
+      faults: afterLink,
+      meanwhile: (runDir) => addon.acquireClaim(runDir, { holder: 'quick', ttlMs: HOUR_MS }),
+    });
+    assert.equal(value, null, error?.message);
+    assert.equal(did.fence, 3);
+    assert.deepEqual(namesOf(runDir), holdings(1, 3));
+  });
+
+  stalled('a release overtaken right after its link leaves its name taken', async (t) => {
+    const { runDir, did, error } = await stall(t, {
+      make: () => makeRun({ '1.json': live('slow') }),
+      call: (runDir) => ['releaseClaim', runDir, 1],
+      faults: afterLink,
+      meanwhile: (runDir) => addon.acquireClaim(runDir, { holder: 'quick', ttlMs: HOUR_MS }),
+    });
+    assert.equal(error, undefined);
+    assert.equal(did.fence, 3);
+    assert.deepEqual(namesOf(runDir), holdings(1, 3));
+    assert.equal((await addon.readClaim(runDir)).holder, 'quick');
+  });
 
   // Guards the look at the listed maximum: it was pruned, so the listing was an old one.
   stalled('currentFence after its listing lists again', async (t) => {
