@@ -1,7 +1,8 @@
 //! What Linux has of its own: a directory read straight from the kernel, files without a name,
 //! and `getrandom`.
 
-use super::{Dir, File, call, component, link_at, open_at, stat};
+use super::call::call;
+use super::{Dir, File, component, link_at, open_at, stat};
 use crate::env::{FsError, FsResult, Op};
 use crate::errno::Errno;
 use std::ffi::{CString, OsStr};
