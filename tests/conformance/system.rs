@@ -38,7 +38,7 @@ impl Bench for RealBench {
 
     fn difficult_names(&self) -> Vec<OsString> {
         let mut names: Vec<OsString> =
-            ["7.json.bak", "0x10.json", " 8.json", "٧.json", "é", "e\u{301}", &"n".repeat(255)]
+            ["7.json.bak", "0x10.json", " 8.json", "٧.json", "é", &"n".repeat(255)]
                 .map(OsString::from)
                 .into();
         names.extend(unix::difficult_names());
@@ -93,6 +93,8 @@ mod unix {
         if cfg!(target_os = "linux") {
             use std::os::unix::ffi::OsStringExt;
             names.push(OsString::from_vec(b"\xff\xfe.json".to_vec()));
+            // The same letter composed otherwise; macOS finds the one by the other.
+            names.push("e\u{301}".into());
         }
         names
     }
