@@ -54,7 +54,7 @@ mod tests {
     fn paths_are_spelled_out() {
         for (path, expected) in [
             (r"C:\runs\a", r"\\?\C:\runs\a"),
-            (r"c:/runs/./b/../a/", r"\\?\c:\runs\a"),
+            (r"c:/runs/./b/../a/", r"\\?\C:\runs\a"),
             (r"C:\..\..\runs", r"\\?\C:\runs"),
             (r"C:\", r"\\?\C:\"),
             (r"C:\runs\nul\run. ", r"\\?\C:\runs\nul\run. "),
