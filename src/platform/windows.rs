@@ -192,7 +192,12 @@ pub(super) fn close(file: File) -> FsResult<()> {
 
 pub(super) fn link(dir: &Dir, from: &OsStr, to: &OsStr) -> FsResult<()> {
     let (from, to) = (at(Op::Link, dir, from)?, at(Op::Link, dir, to)?);
-    std::fs::hard_link(from, to).map_err(failed(Op::Link))
+    std::fs::hard_link(from, to).map_err(|error| match failed(Op::Link)(error) {
+        // Denied, or a name whose deletion is pending. A volume without hard links says so
+        // otherwise, and `EPERM` would say it here.
+        FsError { op, errno: Errno::EPERM } => FsError { op, errno: Errno::EACCES },
+        other => other,
+    })
 }
 
 pub(super) fn unlink(dir: &Dir, name: &OsStr) -> FsResult<()> {
