@@ -30,14 +30,24 @@ export declare class Calls {
   claimRun(ticket: number, run: Run, holder: string, ttlMs: number, now?: number | undefined | null): void
   /** Answers `null`. */
   releaseRun(ticket: number, run: Run, fence: number): void
-  /** Writes `text`, the checkpoint as JSON. Answers `null`. */
-  writeCheckpoint(ticket: number, run: Run, id: string, text: string, fence?: number | undefined | null): void
+  /**
+   * Writes `text`, the checkpoint as JSON, or the last part of it, when a draft has the rest.
+   * Answers `null`.
+   */
+  writeCheckpoint(ticket: number, run: Run, id: string, fence: number | undefined | null, text: string, draft?: Draft | undefined | null): void
   /** Answers the checkpoint's text, or `null` when there is none. */
   readCheckpoint(ticket: number, run: Run, id: string): void
   /** Answers the texts of all checkpoints, oldest first. */
   listCheckpoints(ticket: number, run: Run): void
   /** Answers `null`. */
   deleteCheckpoint(ticket: number, run: Run, id: string): void
+}
+
+/** A text on its way from JavaScript, handed over in pieces so that none takes long. */
+export declare class Draft {
+  constructor()
+  /** Appends a piece, which does not end between two halves of a character. */
+  push(piece: string): void
 }
 
 /**

@@ -51,4 +51,4 @@ function accept(answer) {
   return answer;
 }
 
-module.exports = { accept, ask, call, callSync };
+module.exports = { accept, addon, ask, call, callSync };

@@ -7,7 +7,7 @@
  */
 
 const { resolve } = require('node:path');
-const { accept, ask, call } = require('./native.js');
+const { accept, addon, ask, call } = require('./native.js');
 const check = require('./check.js');
 const { fencedOut, refuse } = require('../errors.js');
 
@@ -41,12 +41,8 @@ class DiskCheckpointStore {
   async writeCheckpoint(scope, checkpoint, fence) {
     const run = this.#run(scope);
     if (fence !== undefined) check.checkFence(fence);
-    let { id, text } = stringify(checkpoint);
-    if (text.length > A_TURN) await othersHadATurn();
-    const asked = ask('writeCheckpoint', run, id, text, fence);
-    // The addon has its own copy; this one can go while it writes.
-    text = undefined;
-    const answer = await asked;
+    const { id, text } = stringify(checkpoint);
+    const answer = await ask('writeCheckpoint', run, id, fence, ...(await handedOver(text)));
     if (answer?.presented !== undefined) throw fencedOut(run, answer.presented, answer.current);
     accept(answer);
   }
@@ -122,6 +118,23 @@ function asJson(step) {
     throw refuse('invalid_config', message, { details: { argument: 'checkpoint' }, cause });
   }
 }
+
+/** A text as the addon takes it: all but its end, where it is long, is handed over beforehand. */
+async function handedOver(text) {
+  if (text.length <= A_TURN) return [text];
+  const draft = new (addon().Draft)();
+  let from = 0;
+  while (text.length - from > A_TURN) {
+    await othersHadATurn();
+    const to = from + A_TURN - (isFirstHalf(text.charCodeAt(from + A_TURN - 1)) ? 1 : 0);
+    draft.push(text.slice(from, to));
+    from = to;
+  }
+  return [text.slice(from), draft];
+}
+
+/** Whether a character needs the next one to mean anything. */
+const isFirstHalf = (code) => code >= 0xd800 && code <= 0xdbff;
 
 /** The texts of the addon, parsed. */
 async function parseAll(texts) {

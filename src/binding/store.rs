@@ -3,7 +3,7 @@
 use super::answer::{Answer, Checked, Refusal, answer, found};
 use super::argument::{self, request};
 use super::calls::Calls;
-use super::text::{Text, Texts};
+use super::text::{Draft, Text, Texts};
 use crate::checkpoint::{self, Checkpoint, Write};
 use crate::claim;
 use crate::directory::Durability;
@@ -58,17 +58,24 @@ impl Calls {
         })
     }
 
-    /// Writes `text`, the checkpoint as JSON. Answers `null`.
+    /// Writes `text`, the checkpoint as JSON, or the last part of it, when a draft has the rest.
+    /// Answers `null`.
     #[napi]
+    #[allow(clippy::too_many_arguments, reason = "they are JavaScript's, in order")]
     pub fn write_checkpoint(
         &mut self,
         env: &Env,
         ticket: f64,
         run: Run,
         id: Utf16String,
-        text: String,
         fence: Option<f64>,
+        text: String,
+        draft: Option<&mut Draft>,
     ) -> Result<()> {
+        let text = match draft {
+            Some(draft) => draft.complete(&text),
+            None => text,
+        };
         self.start(env, ticket, move || {
             answer(|| {
                 let (run_dir, id) = (run.dir()?, argument::id("checkpoint.id", &id)?);
