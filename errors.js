@@ -23,8 +23,8 @@ Object.defineProperty(NamzuError.prototype, 'name', {
 let ErrorClass = NamzuError;
 
 function adoptErrorClass(Class) {
-  if (typeof Class !== 'function') {
-    throw refuse('invalid_config', `adoptErrorClass takes a class of errors, not ${typeof Class}.`);
+  if (typeof Class !== 'function' || !(Class.prototype instanceof Error)) {
+    throw refuse('invalid_config', 'adoptErrorClass takes a class that extends Error.');
   }
   ErrorClass = Class;
 }

@@ -125,9 +125,9 @@ impl<'a> Found<'a> {
 
     fn judge(self) -> Result<Summary, Unusable> {
         let missing = |what| move || Unusable::NotACheckpoint(what);
-        let is_other = |version: &f64| {
-            version.is_finite() && version.fract() == 0.0 && *version != f64::from(SCHEMA_VERSION)
-        };
+        // Infinity has no fraction to be 0, and so is no whole number here either.
+        let is_other =
+            |version: &f64| version.fract() == 0.0 && *version != f64::from(SCHEMA_VERSION);
         if let Some(found) = self.schema_version.filter(is_other) {
             return Err(Unusable::Schema { found });
         }
