@@ -150,7 +150,12 @@ impl<W: World> Target<'_, W> {
         if self.write.durability == Durability::Process {
             return Ok(());
         }
-        let synced = self.world.sync_dir(&self.dir).and_then(|()| self.world.sync_dir(staged.dir));
+        let synced = self.world.sync_dir(&self.dir).and_then(|()| {
+            if std::ptr::eq(staged.dir, &self.dir) {
+                return Ok(());
+            }
+            self.world.sync_dir(staged.dir)
+        });
         synced.map_err(|cause| self.failed(&self.path, "make durable", cause))
     }
 
