@@ -400,6 +400,16 @@ test('a read that fails', faults, async (t) => {
       assertRefusal(error, { code: 'storage_error', retryable, details });
     });
   }
+  // Guards a read beside a write: what is replaced meanwhile can seem gone or stale, and is not.
+  for (const inject of ['read:error=ESTALE:when=1', 'openat:error=ENOENT:when=2']) {
+    await t.test(`${inject}, and then not`, async () => {
+      const run = await heldRun();
+      const calls = [['readCheckpoint', run.scope, 'cp_1']];
+      const traced = await startTracedStoreCalls(run.config, calls, { inject: [inject] });
+      traced.go();
+      assert.equal((await traced.outcomes)[0].value?.note, 'the old one');
+    });
+  }
   await t.test('the listing', async () => {
     const run = await heldRun();
     const calls = [['listCheckpoints', run.scope]];
