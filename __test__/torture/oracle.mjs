@@ -1,7 +1,7 @@
 // An oracle among rivals. Several processes take one run from each other under leases of a few
-// milliseconds and write its checkpoints, going on after they have lost it. The oracle takes the
-// run too, lists the checkpoints, and lists them again later: what has appeared in between must
-// not have been written under a fence below its own.
+// milliseconds and write its checkpoints, going on after they have lost it. The oracle stops some
+// of them, wherever they are, takes the run, lists the checkpoints, lets the others go on, and lists
+// again later: what has appeared in between must not have been written under a fence below its own.
 
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -44,19 +44,17 @@ export async function contest({ rivals, oracle, seconds, seed }) {
   const seen = { rounds: 0, appeared: 0, late: 0 };
   const violations = [];
   const until = Date.now() + seconds * 1000;
-  const sawEnough = () => Object.entries(seen).every(([key, count]) => key === 'late' || count > 0);
-  while (Date.now() < until || !sawEnough()) {
-    for (const { child } of workers) {
-      if (child.exitCode !== null) throw new Error('a rival ended before it was told to');
-    }
-    const lease = await take(run, { holder: 'oracle', ttlMs: random(1, 20) });
+
+  /** One claim, with a look before and after. */
+  async function look() {
+    const stopped = workers.filter(() => random(0, 1) === 1);
+    signal(stopped, 'SIGSTOP');
+    const lease = await takeSoon(() => take(run, { holder: 'oracle', ttlMs: random(1, 20) }));
     const takenAt = Number(process.hrtime.bigint());
-    if (!lease) {
-      await pause(0);
-      continue;
-    }
     const before = new Set((await run.store.listCheckpoints(run.scope)).map(({ write }) => write));
-    await pause(random(0, 30));
+    signal(stopped, 'SIGCONT');
+    if (!lease) return;
+    await pause(random(0, 15));
     const after = await run.store.listCheckpoints(run.scope);
     seen.rounds += 1;
     for (const checkpoint of after) {
@@ -69,8 +67,34 @@ export async function contest({ rivals, oracle, seconds, seed }) {
       }
     }
   }
-  const did = await Promise.all(workers.map(stopRival));
-  return { did, seen, violations, ...run };
+
+  try {
+    while (Date.now() < until || seen.rounds === 0 || seen.appeared === 0) {
+      const ended = workers.find(({ child }) => child.exitCode !== null);
+      if (ended) throw new Error(`a rival ended with ${ended.child.exitCode}`);
+      await look();
+    }
+    const did = await Promise.all(workers.map(stopRival));
+    return { did, seen, violations, ...run };
+  } finally {
+    for (const { child } of workers) child.kill('SIGKILL');
+  }
+}
+
+/** The lease, unless others keep it: as often as it takes for those that were stopped to lose it. */
+async function takeSoon(take) {
+  for (let count = 0; count < 20; count += 1) {
+    const lease = await take();
+    if (lease) return lease;
+    await pause(1);
+  }
+  return null;
+}
+
+/** Windows has no such signals: there nobody is stopped. */
+function signal(workers, name) {
+  if (process.platform === 'win32') return;
+  for (const { child } of workers) child.kill(name);
 }
 
 async function startRival({ config, scope, runDir }, kind, index, seed) {

@@ -16,6 +16,9 @@ let stopped = false;
 process.once('message', () => {
   stopped = true;
 });
+process.once('disconnect', () => {
+  stopped = true;
+});
 process.send('ready');
 
 const turn = kind === 'peer' ? takeOnly : takeAndWrite;
@@ -23,8 +26,10 @@ while (!stopped) {
   await turn();
   await new Promise(setImmediate);
 }
-process.send(did);
-process.disconnect();
+if (process.connected) {
+  process.send(did);
+  process.disconnect();
+}
 
 /** A worker that follows the protocol without the addon, and so does not seal. */
 async function takeOnly() {
