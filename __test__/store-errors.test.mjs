@@ -13,7 +13,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { addon, HOUR_MS, noFaults, tempDir } from './helpers.mjs';
 import {
@@ -482,7 +482,8 @@ test('a store for which the loss of power matters', faults, async (t) => {
         const path = /<([^>]*)>/.exec(line)[1].replace(runDir, '');
         return [`sync ${/\.tmp-|#\d|deleted/.test(path) ? 'file' : path}`];
       }
-      if (/^(renameat|linkat|mkdir|unlinkat)$/.test(name)) return [name];
+      if (name === 'mkdir') return [`mkdir ${/"([^"]*)"/.exec(line)[1].replace(runDir, '')}`];
+      if (/^(renameat|linkat|unlinkat)$/.test(name)) return [name];
       return [];
     });
   const traceOf = async (durability, calls, first = false) => {
@@ -509,12 +510,45 @@ test('a store for which the loss of power matters', faults, async (t) => {
     assert.deepEqual(await traceOf('power', erase), ['unlinkat', 'sync /checkpoints']);
   });
 
-  // Guards the way to the file: a directory that was just made is an entry in its parent.
-  await t.test('syncs the parent of each directory that it makes', async () => {
-    const first = await traceOf('power', claim, true);
-    const last = first.slice(-5);
-    assert.deepEqual(last, ['mkdir', 'sync ', 'sync file', 'linkat', 'sync /claims']);
-    assert.match(first.at(-6), /^sync \/.*fencelink-test-/, 'the run in the base directory');
+  // Guards the way to the file: each directory on it is an entry in another, and whoever made it
+  // may have stopped before syncing that.
+  await t.test('syncs the way to the first thing that it publishes in a run', async () => {
+    const ways = {
+      'nothing is there': () => {},
+      'another has just made the directories': (run) => {
+        mkdirSync(run.claims, { recursive: true });
+        mkdirSync(run.checkpoints);
+      },
+    };
+    for (const [what, make] of Object.entries(ways)) {
+      for (const call of [claim, write, unfenced]) {
+        for (const parentRunId of [undefined, 'run_0']) {
+          const run = makeStore({ durability: 'power' });
+          if (parentRunId) {
+            run.scope.parentRunId = parentRunId;
+            run.runDir = join(run.config.baseDir, 'run_0', 'children', 'run_1');
+            run.claims = join(run.runDir, 'claims');
+            run.checkpoints = join(run.runDir, 'checkpoints');
+          }
+          make(run);
+          const traced = await startTracedStoreCalls(run.config, call(run));
+          traced.go();
+          for (const { error } of await traced.outcomes) assert.equal(error, undefined);
+          const done = acts(traced.log(), run.config.baseDir);
+          const published = done.findIndex((act) => /^(renameat|linkat)$/.test(act));
+          const way = parentRunId
+            ? ['/run_0/children/run_1', '/run_0/children', '/run_0']
+            : ['/run_1'];
+          for (const directory of [...way, '']) {
+            const synced = done.lastIndexOf(`sync ${directory}`, published);
+            const makes = (act) =>
+              act.startsWith('mkdir') && dirname(act.slice(6)) === (directory || '/');
+            const made = done.findLastIndex(makes);
+            assert.ok(synced > made, `${what}: ${directory} in ${done}`);
+          }
+        }
+      }
+    }
   });
 
   // Guards the price of the default: nothing is waited for.
