@@ -228,6 +228,8 @@ test('a checkpoint that would not read back is refused before anything is writte
   const { store, config } = makeStore();
   const circular = makeCheckpoint();
   circular.messages.push(circular);
+  let deep = {};
+  for (let depth = 0; depth < 1_000_000; depth += 1) deep = { deep };
   const base = makeCheckpoint();
   const budget = { code: 'invalid_config', mentions: ['malformed budget state', 'cp_1'] };
   const unusable = { code: 'invalid_config', mentions: ['not a usable checkpoint', 'cp_1'] };
@@ -246,7 +248,7 @@ test('a checkpoint that would not read back is refused before anything is writte
     [{ ...base, big: 1n }, noJson, TypeError],
     [{ ...base, toJSON: () => undefined }, noJson, TypeError],
     [{ ...base, x: { toJSON: () => assert.fail('their own') } }, noJson, assert.AssertionError],
-    [{ ...base, x: 'x'.repeat(2 ** 29 - 100) }, noJson, RangeError],
+    [{ ...base, deep }, noJson, RangeError],
   ]) {
     for (const fence of [undefined, 1]) {
       const refused = await assertRefuses(
