@@ -50,6 +50,9 @@ pub fn acquire<W: World>(
             Decision::UsedUp => return Err(ClaimError::FencesUsedUp { claims: claims.path() }),
             Decision::Take(fence) => fence,
         };
+        if current.is_none() {
+            claims.sync_way(run_dir)?;
+        }
         match publish(&claims, fence, &request.holder, request.expires_at)? {
             Published::Lost => lost = fence,
             Published::Won => match claims.settle(fence) {
