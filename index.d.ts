@@ -40,7 +40,7 @@ export type ClaimSummary = LeaseSummary;
 /** Who asks for a run, and for how long. */
 export interface ClaimRunOptions {
   /**
-   * The worker's name, not empty. The same name renews its own lease, so two workers must never
+   * The worker's name, of 1 to 100,000 UTF-16 units. The same name renews its own lease, so two workers must never
    * share one: take something like a host name, a process id and a random part.
    */
   readonly holder: string;
@@ -153,7 +153,7 @@ export type NamzuErrorCode =
   | 'storage_error'
   /** What was asked for is not there. */
   | 'not_found'
-  /** A defect of this library. */
+  /** A defect of this library, or a system that has no thread to give. */
   | 'unknown';
 
 /** What an error is made of. */

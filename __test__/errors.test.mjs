@@ -2,7 +2,7 @@
 // reaches the caller. Faults of the disk itself are in faults.test.mjs.
 
 import assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { test } from 'node:test';
 import {
@@ -215,6 +215,25 @@ test('holders are the same exactly when JavaScript says so', async () => {
       const foreign = makeRun({ '4.json': live(holder) });
       assert.equal((await acquire(foreign, { holder, ttlMs: HOUR_MS })).fence, 5);
     }
+  }
+});
+
+// Guards a lease against its own body: one over a MiB is read as damaged, and the run as free,
+// while its holder was told that it holds it.
+test('a holder whose body would be taken for damaged is refused', async () => {
+  for (const form of ['', 'Sync']) {
+    const acquire = async (...args) => addon[`acquireClaim${form}`](...args);
+    const longest = '\ud800'.repeat(100_000);
+    const runDir = makeRun();
+    assert.equal((await acquire(runDir, { holder: longest, ttlMs: HOUR_MS })).fence, 1);
+    assert.equal((await addon.readClaim(runDir)).holder, longest);
+    const refused = makeRun();
+    await assert.rejects(acquire(refused, { holder: `${longest}a`, ttlMs: HOUR_MS }), {
+      name: 'NamzuError',
+      code: 'invalid_config',
+      message: /^holder must be a string of 1 to 100,000 characters/,
+    });
+    assert.equal(existsSync(refused), false);
   }
 });
 

@@ -42,9 +42,12 @@ function checkPath(path, argument) {
   }
 }
 
+/** With more, its claim's body could be over the size from which a body counts as damaged. */
+const LONGEST_HOLDER = 100_000;
+
 function checkHolder(holder) {
-  if (typeof holder !== 'string' || holder === '') {
-    throw bad('holder', 'a string that is not empty, which names one worker', holder);
+  if (typeof holder !== 'string' || holder === '' || holder.length > LONGEST_HOLDER) {
+    throw bad('holder', 'a string of 1 to 100,000 characters, which names one worker', holder);
   }
 }
 

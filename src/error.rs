@@ -21,7 +21,7 @@ pub enum Code {
     CapabilityUnavailable,
     /// The storage failed, or says something that cannot be.
     StorageError,
-    /// A defect of this library.
+    /// A defect of this library, or a system that has no thread to give.
     Unknown,
 }
 

@@ -59,11 +59,8 @@ pub fn acquire<W: World>(
                 Ok(true) => return Ok(Some(request.lease(fence))),
                 Ok(false) => lost = Fence::NONE,
                 Err(refusal) => {
-                    // A holder that fails to renew goes on under the lease it knows, and nobody
-                    // else may be let in before it ends.
-                    if !current.is_some_and(|lease| request.holds(&lease)) {
-                        claims.withdraw(fence);
-                    }
+                    let held = current.filter(|lease| request.holds(lease));
+                    claims.undo(fence, request.expires_at, held);
                     return Err(refusal);
                 }
             },
@@ -93,14 +90,24 @@ impl<W: World> Claims<'_, W> {
         let Some(view) = self.standing(fence)? else {
             return Ok(false);
         };
-        self.seal(&view, fence)?;
+        let sealed = self.seal(&view, fence);
+        // Also after a failure, or a caller that keeps trying would fill the directory.
         self.prune(&view, fence);
-        Ok(true)
+        sealed.map(|()| true)
     }
 
-    /// Gives back a fence that was published and could not be settled, so that the run is not
-    /// locked by a lease nobody was told of. When that fails too, the lease ends by itself.
-    fn withdraw(&self, fence: Fence) {
-        let _ = self.release(fence);
+    /// Undoes what it can of a fence that was published and could not be settled, so that the run
+    /// is not locked by a lease nobody was told of. When that fails too, the lease ends by itself.
+    ///
+    /// A holder that fails to renew goes on under the lease that it `held`, and nobody else may be
+    /// let in before that ends.
+    fn undo(&self, fence: Fence, expires_at: Millis, held: Option<Lease>) {
+        match (held, fence.next()) {
+            (None, _) => drop(self.release(fence)),
+            (Some(held), Some(next)) if held.expires_at > expires_at => {
+                drop(publish(self, next, &held.holder, held.expires_at));
+            }
+            (Some(_), _) => {}
+        }
     }
 }

@@ -62,7 +62,8 @@ impl<W: World> Claims<'_, W> {
         for (_, name) in view.staged.iter().filter(|(staged, _)| *staged < fence) {
             match self.world.unlink(&self.dir, name) {
                 Ok(()) => sealed = true,
-                Err(cause) if cause.errno == Errno::ENOENT => {}
+                // Gone already; or a directory, which no writer makes and no rename reveals.
+                Err(cause) if matches!(cause.errno, Errno::ENOENT | Errno::EISDIR) => {}
                 Err(cause) => return Err(failed(cause)),
             }
         }
