@@ -5,7 +5,7 @@
  * argument, what was expected and what came.
  */
 
-const { basename } = require('node:path');
+const { basename, resolve } = require('node:path');
 const { refuse } = require('../errors.js');
 
 /** What a value is, for a message: short, and safe for any value. */
@@ -33,6 +33,10 @@ function checkOptions(options, argument = 'options') {
   }
 }
 
+/**
+ * The directory that a path names now: when the call gets to it, the process may have another
+ * working directory. Its parts are put together as other workers do it, by `node:path`.
+ */
 function checkPath(path, argument) {
   if (typeof path !== 'string' || path === '') {
     throw bad(argument, 'a path that is not empty', path);
@@ -40,6 +44,7 @@ function checkPath(path, argument) {
   if (path.includes('\0') || !path.isWellFormed()) {
     throw bad(argument, 'a path without NUL and lone surrogates', path);
   }
+  return resolve(path);
 }
 
 /** With more, its claim's body could be over the size from which a body counts as damaged. */

@@ -6,7 +6,6 @@
  * decided in the addon, on its own threads.
  */
 
-const { resolve } = require('node:path');
 const { accept, addon, ask, call } = require('./native.js');
 const check = require('./check.js');
 const { fencedOut, refuse } = require('../errors.js');
@@ -28,12 +27,10 @@ class DiskCheckpointStore {
   constructor(config, attribution) {
     check.checkOptions(config, 'config');
     const { baseDir, durability } = config;
-    check.checkPath(baseDir, 'config.baseDir');
     if (![undefined, 'process', 'power'].includes(durability)) {
       throw check.bad('config.durability', "'process' or 'power'", durability);
     }
-    // Later, the process may have another working directory.
-    this.#baseDir = resolve(baseDir);
+    this.#baseDir = check.checkPath(baseDir, 'config.baseDir');
     this.#power = durability === 'power';
     this.#attribution = checkAttribution(attribution);
   }
