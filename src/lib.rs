@@ -18,6 +18,7 @@ pub mod env;
 pub mod errno;
 pub mod error;
 pub mod json;
+pub mod listing;
 pub mod names;
 pub mod platform;
 pub mod publish;

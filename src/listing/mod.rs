@@ -1,0 +1,6 @@
+//! Runs as a listing tells of them.
+
+pub mod cursor;
+pub mod entry;
+pub mod page;
+pub mod park;
