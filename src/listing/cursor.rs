@@ -19,20 +19,30 @@ pub struct Cursor {
     run: Vec<u16>,
     parent: Option<Vec<u16>>,
     /// Tells this walk from others, where names that were read for it are kept.
-    pub(super) walk: Option<String>,
+    walk: Option<String>,
 }
 
 impl Cursor {
     /// The cursor of a page that ends with the row at `key`.
-    pub(super) fn after(order: Order, key: &Key<'_>, walk: Option<String>) -> Cursor {
+    pub(super) fn after(order: Order, key: &Key<'_>) -> Cursor {
         Cursor {
             order,
             // In an order that does not depend on it, it is not part of the place.
             run_created_at: key.run_created_at.filter(|_| order == Order::CreatedAt),
             run: key.run.to_vec(),
             parent: key.parent.map(<[u16]>::to_vec),
-            walk,
+            walk: None,
         }
+    }
+
+    /// The same, of this walk.
+    pub(super) fn of_walk(self, walk: Option<String>) -> Cursor {
+        Cursor { walk, ..self }
+    }
+
+    /// The walk that it is of.
+    pub(super) fn walk(&self) -> Option<&String> {
+        self.walk.as_ref()
     }
 
     /// The place.
@@ -163,7 +173,7 @@ mod tests {
         let (run, parent) = (units(run), parent.map(units));
         let key =
             Key { run_created_at: at.and_then(Millis::new), run: &run, parent: parent.as_deref() };
-        Cursor::after(order, &key, None)
+        Cursor::after(order, &key)
     }
 
     /// Guards the exactness of a place: ids and times of any form come back as they were.

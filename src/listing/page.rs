@@ -81,6 +81,11 @@ impl Filter {
         Filter { parks, claimed }
     }
 
+    /// The same, of runs that have no live claim.
+    pub(super) fn of_free_runs(self) -> Filter {
+        Filter { claimed: Some(false), ..self }
+    }
+
     /// Whether a run with this park is kept, as far as that goes.
     pub fn keeps_park(self, park: Option<ParkState>) -> bool {
         self.parks == 0 || park.is_some_and(|state| self.parks & 1 << state as u8 != 0)
@@ -125,7 +130,7 @@ pub fn paginate(
     let is_more = kept.len() > limit;
     kept.truncate(limit);
     let last = kept.last().filter(|_| is_more);
-    let cursor = last.map(|last| Cursor::after(order, &entries[*last].key, None));
+    let cursor = last.map(|last| Cursor::after(order, &entries[*last].key));
     (kept, cursor)
 }
 

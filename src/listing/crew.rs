@@ -1,0 +1,68 @@
+//! Work that is spread over the processors: one piece after another by whoever is free. What takes
+//! a moment stays on the calling thread, since to start another takes longer.
+
+use std::num::NonZero;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::{Builder, available_parallelism, scope};
+
+/// How many pieces are done alone before others are asked to help.
+const ALONE: usize = 16;
+
+/// The fewest pieces that are worth a thread.
+const WORTH_A_THREAD: usize = 32;
+
+const STACK_BYTES: usize = 512 * 1024;
+
+/// Does pieces until `piece` answers that there are no more: on this thread, and on as many others
+/// as there are processors. `pieces` is how many there are at most. A thread that cannot be had is
+/// done without. Returns when every thread has ended.
+pub(super) fn each(pieces: usize, piece: impl Fn() -> bool + Sync) {
+    for _ in 0..ALONE {
+        if !piece() {
+            return;
+        }
+    }
+    let rest = pieces.saturating_sub(ALONE);
+    let helpers = (rest / WORTH_A_THREAD).min(processors().saturating_sub(1));
+    let work = || while piece() {};
+    scope(|scope| {
+        for _ in 0..helpers {
+            let builder = Builder::new().name("fencelink".to_owned()).stack_size(STACK_BYTES);
+            if builder.spawn_scoped(scope, work).is_err() {
+                break;
+            }
+        }
+        work();
+    });
+}
+
+fn processors() -> usize {
+    static PROCESSORS: OnceLock<usize> = OnceLock::new();
+    *PROCESSORS.get_or_init(|| available_parallelism().map_or(1, NonZero::get))
+}
+
+/// Locks what threads share. One that panicked leaves the work to be abandoned by its scope.
+pub(super) fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// Guards that no piece is left out or done twice, however many threads there are.
+    #[test]
+    fn every_piece_is_done_once() {
+        for pieces in [0, 1, ALONE, ALONE + 1, 10_000] {
+            let next = AtomicUsize::new(0);
+            let done = Mutex::new(vec![0; pieces]);
+            each(pieces, || {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let mut done = lock(&done);
+                done.get_mut(at).map(|count| *count += 1).is_some()
+            });
+            assert!(lock(&done).iter().all(|count| *count == 1), "{pieces}");
+        }
+    }
+}
