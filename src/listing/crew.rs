@@ -3,10 +3,14 @@
 
 use std::num::NonZero;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
-use std::thread::{Builder, available_parallelism, scope};
+use std::thread::{Builder, available_parallelism, scope, yield_now};
 
 /// How many pieces are done alone before others are asked to help.
 const ALONE: usize = 16;
+
+/// After how many pieces a thread lets others have its processor: about a millisecond's work. With
+/// a thread at work on each processor, the host's own would otherwise wait for a whole time slice.
+const A_TURN: usize = 16;
 
 /// The fewest pieces that are worth a thread.
 const WORTH_A_THREAD: usize = 32;
@@ -24,7 +28,11 @@ pub(super) fn each(pieces: usize, piece: impl Fn() -> bool + Sync) {
     }
     let rest = pieces.saturating_sub(ALONE);
     let helpers = (rest / WORTH_A_THREAD).min(processors().saturating_sub(1));
-    let work = || while piece() {};
+    let work = || {
+        while (0..A_TURN).all(|_| piece()) {
+            yield_now();
+        }
+    };
     scope(|scope| {
         for _ in 0..helpers {
             let builder = Builder::new().name("fencelink".to_owned()).stack_size(STACK_BYTES);
