@@ -63,10 +63,11 @@ fn make_with_parents<W: World>(world: &W, path: &Path, durability: Durability) -
         (made, _) => made,
     };
     match made {
-        Ok(()) if durability == Durability::Power => {
+        Err(cause) if cause.errno != Errno::EEXIST => Err(cause),
+        // Whoever made it this instant, here or elsewhere, may not have come to sync it.
+        _ if durability == Durability::Power => {
             world.sync_dir(&world.open_dir(parent.unwrap_or(Path::new(".")))?)
         }
-        Err(cause) if cause.errno != Errno::EEXIST => Err(cause),
         _ => Ok(()),
     }
 }
