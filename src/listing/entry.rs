@@ -173,3 +173,128 @@ fn push_millis(out: &mut Vec<u8>, key: &[u8], millis: Millis) {
     out.extend_from_slice(key);
     push_number(out, millis.get());
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::types::{Fence, Holder};
+
+    fn millis(number: f64) -> Millis {
+        Millis::new(number).expect("finite")
+    }
+
+    fn units(text: &str) -> Vec<u16> {
+        text.encode_utf16().collect()
+    }
+
+    /// The tally of checkpoints made at these times, of a run made at those; and which of them is
+    /// the latest, and which the park.
+    fn tally(checkpoints: &[Glance]) -> (Tally, Option<usize>, Option<usize>) {
+        let (mut tally, mut latest, mut park) = (Tally::default(), None, None);
+        for (number, glance) in checkpoints.iter().enumerate() {
+            let standing = tally.add(*glance, millis(100.0));
+            latest = if standing.is_latest { Some(number) } else { latest };
+            park = if standing.is_park { Some(number) } else { park };
+        }
+        (tally, latest, park)
+    }
+
+    fn glance(created_at: f64, run_created_at: Option<f64>) -> Glance {
+        let run_created_at = run_created_at.and_then(Millis::new);
+        Glance { created_at: millis(created_at), run_created_at, wait: None }
+    }
+
+    /// Guards what a row tells of many checkpoints: the first of the latest, and the earliest time
+    /// that any gives for the run.
+    #[test]
+    fn the_first_of_the_latest_and_the_earliest_making_count() {
+        let (tally, latest, park) = tally(&[
+            glance(1.0, None),
+            glance(7.0, Some(5.0)),
+            glance(7.0, Some(-2.0)),
+            glance(3.0, None),
+            glance(6.0, Some(3.0)),
+        ]);
+        assert_eq!((tally.count, tally.latest_at, latest), (5, Some(millis(7.0)), Some(1)));
+        assert_eq!((tally.run_created_at, park), (Some(millis(-2.0)), None));
+    }
+
+    /// Guards the choice among waits of several checkpoints, of which the first of equals counts.
+    #[test]
+    fn the_wait_that_counts_is_found_wherever_it_stands() {
+        let wait = |parked_at: f64, deadline: f64, resolved| {
+            let deadline_at = Some(millis(deadline));
+            let wait = Some(Wait { parked_at: millis(parked_at), deadline_at, resolved });
+            Glance { wait, ..glance(1.0, None) }
+        };
+        let (resolved, expired) = (wait(9.0, 200.0, true), wait(8.0, 50.0, false));
+        let (open, newer) = (wait(1.0, 200.0, false), wait(2.0, 200.0, false));
+        let none = glance(1.0, None);
+        for (checkpoints, wanted) in [
+            (vec![none, resolved, none], Some((1, ParkState::Resolved))),
+            (vec![resolved, expired, resolved], Some((1, ParkState::Expired))),
+            (vec![open, resolved, expired], Some((0, ParkState::Outstanding))),
+            (vec![open, newer, open], Some((1, ParkState::Outstanding))),
+            (vec![expired, newer, newer], Some((1, ParkState::Outstanding))),
+            (vec![none], None),
+        ] {
+            let (tally, _, park) = tally(&checkpoints);
+            assert_eq!(park.zip(tally.park_state()), wanted);
+        }
+    }
+
+    /// Guards the text of a row: the members that hosts know, in their order, absent where there is
+    /// nothing to tell.
+    #[test]
+    fn a_row_is_written_with_what_there_is() {
+        let mut scope = Vec::new();
+        push_scope(&mut scope, &units("t"), &units("p\""), &[0xD800]);
+        let text = |row: &Row| {
+            let mut text = Vec::new();
+            row.push_json(&mut text, &scope);
+            String::from_utf8(text).expect("UTF-8")
+        };
+        let (tally, ..) = tally(&[glance(5.5, None)]);
+        let bare = Row {
+            run: "run_é".to_owned(),
+            parent: None,
+            tally: tally.clone(),
+            latest_id: units("cp"),
+            park: None,
+            claim: None,
+        };
+        let start = r#"{"tenantId":"t","projectId":"p\"","sessionId":"\ud800","runId":"run_é""#;
+        let counts = r#""checkpointCount":1,"latestCheckpointId":"cp","latestCheckpointAt":5.5"#;
+        assert_eq!(text(&bare), format!("{start},{counts}}}"));
+
+        let wait = Wait { parked_at: millis(1.0), deadline_at: None, resolved: true };
+        let glance = Glance { wait: Some(wait), ..glance(5.5, Some(4.0)) };
+        let mut tally = Tally::default();
+        tally.add(glance, millis(100.0));
+        let park = Park {
+            request_type: units("q"),
+            parked_at: millis(1.0),
+            deadline_at: Some(millis(2.0)),
+            resolved: true,
+            resolved_at: Some(millis(3.0)),
+        };
+        let lease = Lease {
+            holder: Holder::new(units("w")).expect("not empty"),
+            fence: Fence::new(7).expect("a fence"),
+            expires_at: millis(9.0),
+        };
+        let full = Row {
+            parent: Some("run_p".to_owned()),
+            tally,
+            park: Some((units("cp"), park)),
+            claim: Some(Claim { lease, expired: true }),
+            ..bare
+        };
+        let park = r#""park":{"state":"resolved","checkpointId":"cp","requestType":"q","parkedAt":1,"deadlineAt":2,"resolvedAt":3}"#;
+        let claim = r#""claim":{"holder":"w","fence":7,"expiresAt":9,"expired":true}"#;
+        assert_eq!(
+            text(&full),
+            format!(r#"{start},"parentRunId":"run_p","runCreatedAt":4,{counts},{park},{claim}}}"#)
+        );
+    }
+}

@@ -51,6 +51,8 @@ pub struct Next {
     pub row: Row,
     /// The claim.
     pub lease: Lease,
+    /// How many runs were tried before and lost: to others, or because they matched no more.
+    pub lost: usize,
 }
 
 /// Takes the first run below `base` that is free, matches, and that this caller wins. `None` means
@@ -75,7 +77,7 @@ pub fn claim_next<W: World + Sync>(
     };
     let mut tree = Tree::read(world, base, None)?;
     untold(&mut tree, terms)?;
-    let mut after = None;
+    let (mut after, mut lost) = (None, 0);
     loop {
         let key = after.as_ref().map(super::Cursor::key);
         let mut found = walk(world, base, &mut tree, key.as_ref(), terms);
@@ -85,9 +87,10 @@ pub fn claim_next<W: World + Sync>(
         after = Some(place_of(last, terms.order));
         while !found.rows.is_empty() {
             let row = found.rows.swap_remove(by_chance(world, found.rows.len()));
-            if let Some(next) = take(world, base, row, wanted)? {
-                return Ok(Some(next));
+            if let Some((row, lease)) = take(world, base, row, wanted)? {
+                return Ok(Some(Next { row, lease, lost }));
             }
+            lost += 1;
         }
         terms.limit = SPREAD;
         terms.now = wanted.now(world);
@@ -105,7 +108,7 @@ fn take<W: World>(
     base: &Path,
     row: Row,
     wanted: &Wanted,
-) -> Result<Option<Next>, ListError> {
+) -> Result<Option<(Row, Lease)>, ListError> {
     let id = RunId { run: row.run, parent: row.parent };
     let run_dir = names::run_dir(base, id.parent.as_deref(), &id.run);
     let now = wanted.now(world);
@@ -118,8 +121,7 @@ fn take<W: World>(
     };
     let judged = judge_checkpoints(world, base, &id, wanted.filter, now);
     if let Ok(Some(row)) = judged {
-        let row = Row { claim: Some(shown(lease.clone(), now)), ..row };
-        return Ok(Some(Next { row, lease }));
+        return Ok(Some((Row { claim: Some(shown(lease.clone(), now)), ..row }, lease)));
     }
     let released = claim::release(world, &run_dir, lease.fence, wanted.durability);
     match judged {

@@ -226,3 +226,56 @@ fn list_runs<W: World>(world: &W, path: &Path, mut each: impl FnMut(&str)) -> Re
 fn unlisted(dir: &Path, doing: &'static str, cause: FsError) -> ReadError {
     ReadError::Storage { dir: dir.to_owned(), file: None, doing, cause }
 }
+
+#[cfg(test)]
+impl Tree {
+    /// Runs at the top, in the order in which a directory might have them.
+    pub(super) fn of(ids: impl IntoIterator<Item = String>) -> Tree {
+        let mut tree = Tree::default();
+        ids.into_iter().for_each(|id| tree.push_top(&id));
+        tree
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(tree: &mut Tree, mut next: usize) -> Vec<String> {
+        std::iter::from_fn(|| tree.take(&mut next).map(|id| id.run)).collect()
+    }
+
+    /// Guards the order piece by piece: names are sorted in several steps, and each must end where
+    /// the next begins.
+    #[test]
+    fn names_come_in_order_however_far_they_are_asked_for() {
+        for count in [0, 1, FIRST_SORTED - 1, FIRST_SORTED, FIRST_SORTED + 1, 5_000] {
+            let ids = |number: usize| format!("run_{:05}", (number * 7_919) % count);
+            let mut tree = Tree::of((0..count).map(ids));
+            let mut wanted: Vec<_> = (0..count).map(ids).collect();
+            wanted.sort();
+            let mut next = 0;
+            if count > 0 {
+                assert_eq!(tree.take(&mut next).map(|id| id.run), wanted.first().cloned());
+                assert_eq!((next, tree.sorted), (1, FIRST_SORTED.min(count)));
+            }
+            assert_eq!(all(&mut tree, 0), wanted);
+            for start in [0, 1, 300, 4_999] {
+                let Some(after) = wanted.get(start) else { continue };
+                let units: Vec<_> = after.encode_utf16().collect();
+                let key = Key { run_created_at: None, run: &units, parent: None };
+                let mut anew = Tree::of((0..count).map(ids));
+                assert_eq!(anew.first_after(&key), start + 1);
+                assert_eq!(all(&mut anew, start + 1), wanted[start + 1..]);
+            }
+        }
+    }
+
+    /// Guards against a row twice: a directory that changes while it is listed may tell a name
+    /// again.
+    #[test]
+    fn a_name_that_is_told_twice_is_one_run() {
+        let ids = ["run_b", "run_a", "run_b", "run_c", "run_a", "run_a"].map(str::to_owned);
+        assert_eq!(all(&mut Tree::of(ids), 0), ["run_a", "run_b", "run_c"]);
+    }
+}

@@ -284,3 +284,6 @@ impl Heap {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
