@@ -6,36 +6,37 @@ const check = require('./check.js');
 const { refuse } = require('../errors.js');
 
 /**
- * Calls a method that a store may lack. A store that cannot do it must be refused: to go on as if
- * it had answered `null` or nothing would let two workers have one run.
+ * Refuses a store that lacks a method. To go on as if it had answered `null` or nothing would let
+ * two workers have one run.
  */
-function ask(store, method, ...args) {
-  if (typeof store?.[method] !== 'function') {
-    const name = store?.constructor?.name;
-    throw refuse(
-      'capability_unavailable',
-      `the store${name ? ` (${name})` : ''} does not implement \`${method}\`; ` +
-        'use one that does, or keep to a single worker and do not claim.',
-    );
-  }
-  return store[method](...args);
+function checkMethod(store, method) {
+  if (typeof store?.[method] === 'function') return;
+  const name = store?.constructor?.name;
+  throw refuse(
+    'capability_unavailable',
+    `the store${name ? ` (${name})` : ''} does not implement \`${method}\`; ` +
+      'use one that does, or keep to a single worker and do not claim.',
+  );
 }
 
 async function claimRun(store, scope, options) {
+  checkMethod(store, 'claimRun');
   const { runId } = check.checkRunScope(scope);
   check.checkClaim(options, runId);
-  return await ask(store, 'claimRun', scope, options);
+  return await store.claimRun(scope, options);
 }
 
 async function releaseRun(store, scope, fence) {
+  checkMethod(store, 'releaseRun');
   check.checkRunScope(scope);
   check.checkFence(fence);
-  await ask(store, 'releaseRun', scope, fence);
+  await store.releaseRun(scope, fence);
 }
 
 async function listDurableRuns(store, scope, options) {
+  checkMethod(store, 'listDurableRuns');
   assertContiguousListingScope(scope, 'listDurableRuns');
-  return await ask(store, 'listDurableRuns', scope, options);
+  return await store.listDurableRuns(scope, options);
 }
 
 /** Refuses a scope that leaves out a level and names one below it. */

@@ -2,6 +2,7 @@
 
 use crate::env::{FsError, FsResult, World};
 use crate::errno::Errno;
+use crate::names;
 use std::path::Path;
 
 /// What is promised of a file or directory that was written.
@@ -48,6 +49,18 @@ pub(crate) fn open_or_make<W: World>(
     }
 }
 
+/// Waits until the way to a run would survive the loss of power, whoever made the directories on
+/// it: another worker may have made one this instant, and not come to sync it.
+///
+/// Needed before the first thing is published in one of the run's directories. What is published
+/// there later need not ask again: that something stands there proves that this was done.
+pub(crate) fn sync_way<W: World>(world: &W, run_dir: &Path) -> FsResult<()> {
+    for dir in names::way_to(run_dir) {
+        world.sync_dir(&world.open_dir(dir)?)?;
+    }
+    Ok(())
+}
+
 fn may_be_in_the_making(cause: FsError) -> bool {
     matches!(cause.errno, Errno::ENOENT | Errno::ENOTDIR | Errno::ESTALE)
 }
@@ -63,11 +76,10 @@ fn make_with_parents<W: World>(world: &W, path: &Path, durability: Durability) -
         (made, _) => made,
     };
     match made {
-        Err(cause) if cause.errno != Errno::EEXIST => Err(cause),
-        // Whoever made it this instant, here or elsewhere, may not have come to sync it.
-        _ if durability == Durability::Power => {
+        Ok(()) if durability == Durability::Power => {
             world.sync_dir(&world.open_dir(parent.unwrap_or(Path::new(".")))?)
         }
+        Err(cause) if cause.errno != Errno::EEXIST => Err(cause),
         _ => Ok(()),
     }
 }

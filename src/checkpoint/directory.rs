@@ -71,30 +71,35 @@ impl<'w, W: World> Checkpoints<'w, W> {
     }
 
     /// The checkpoint in the file of that name; `None` when there is no such file.
+    ///
+    /// A file that is replaced while it is opened or read can seem gone, or stale on a network
+    /// volume: it is looked for again.
     pub(crate) fn read(&self, name: &OsStr) -> Result<Option<Checkpoint>, ReadError> {
+        let mut seemed = None;
         for _ in 0..ROUNDS {
-            let contents = match self.world.read(&self.dir, name, LIMIT) {
-                Err(cause) if cause.errno == Errno::ENOENT => None,
-                contents => Some(contents.map_err(|cause| self.unread(name, cause))?),
-            };
-            match contents {
-                Some(Contents::Bytes(bytes)) => {
+            match self.world.read(&self.dir, name, LIMIT) {
+                Ok(Contents::Bytes(bytes)) => {
                     let summary = scan(&bytes).map_err(|why| self.unusable(name, why))?;
                     return Ok(Some(Checkpoint { bytes, summary }));
                 }
-                Some(Contents::NotAFile) => return Err(self.not_a(name, "it is not a file")),
-                Some(Contents::TooLarge) => {
+                Ok(Contents::NotAFile) => return Err(self.not_a(name, "it is not a file")),
+                Ok(Contents::TooLarge) => {
                     return Err(self.not_a(name, "it is larger than JavaScript can read"));
                 }
-                None => {
+                Err(cause) if matches!(cause.errno, Errno::ENOENT | Errno::ESTALE) => {
                     let there = self.world.exists(&self.dir, name);
                     if !there.map_err(|cause| self.unread(name, cause))? {
                         return Ok(None);
                     }
+                    seemed = Some(cause);
                 }
+                Err(cause) => return Err(self.unread(name, cause)),
             }
         }
-        Err(self.not_a(name, "it is a link that leads nowhere"))
+        match seemed {
+            Some(stale) if stale.errno == Errno::ESTALE => Err(self.unread(name, stale)),
+            _ => Err(self.not_a(name, "it is a link that leads nowhere")),
+        }
     }
 
     fn unread(&self, name: &OsStr, cause: FsError) -> ReadError {

@@ -9,7 +9,7 @@
 //! An unfenced write is accepted always, claimed or not: a plain write and rename.
 
 use crate::claim::Claims;
-use crate::directory::{Durability, open_or_make};
+use crate::directory::{Durability, open_or_make, sync_way};
 use crate::env::{FsError, World};
 use crate::errno::Errno;
 use crate::error::WriteError;
@@ -41,7 +41,7 @@ pub struct Write<'a> {
 /// # Errors
 ///
 /// [`WriteError::Overtaken`] when the presented fence is below the run's current one; the old
-/// checkpoint then stands. [`WriteError::Storage`] when a step failed; the old one stands then
+/// checkpoint then stands, unless a network volume repeated a rename that it had made. [`WriteError::Storage`] when a step failed; the old one stands then
 /// too, unless the step was the last one, of making the new one durable, or the error was a network
 /// volume's about a rename that was made.
 pub fn write<W: World>(world: &W, write: &Write<'_>) -> Result<(), WriteError> {
@@ -52,6 +52,9 @@ pub fn write<W: World>(world: &W, write: &Write<'_>) -> Result<(), WriteError> {
     })?;
     let name = names::checkpoint(write.id).into();
     let target = Target { world, dir, path, name, write };
+    if write.durability == Durability::Power {
+        target.sync_way()?;
+    }
     match write.fence {
         Some(fence) => target.write_fenced(fence),
         None => target.write_unfenced(),
@@ -105,6 +108,18 @@ impl<W: World> Target<'_, W> {
         Ok(())
     }
 
+    /// Makes the way to the run durable before its first checkpoint.
+    fn sync_way(&self) -> Result<(), WriteError> {
+        let mut has_checkpoints = false;
+        let listed = self.world.list(&self.dir, &mut |name, _kind| {
+            has_checkpoints |= names::is_checkpoint(name.as_encoded_bytes());
+        });
+        let synced = listed.and_then(|()| {
+            if has_checkpoints { Ok(()) } else { sync_way(self.world, self.write.run_dir) }
+        });
+        synced.map_err(|cause| self.failed(&self.path, "make the way durable to", cause))
+    }
+
     fn unique(&self) -> Result<String, WriteError> {
         let unique = names::unique(self.world);
         unique.map_err(|cause| self.failed(&self.path, "tell apart from others a write of", cause))
@@ -150,7 +165,12 @@ impl<W: World> Target<'_, W> {
         if self.write.durability == Durability::Process {
             return Ok(());
         }
-        let synced = self.world.sync_dir(&self.dir).and_then(|()| self.world.sync_dir(staged.dir));
+        let synced = self.world.sync_dir(&self.dir).and_then(|()| {
+            if std::ptr::eq(staged.dir, &self.dir) {
+                return Ok(());
+            }
+            self.world.sync_dir(staged.dir)
+        });
         synced.map_err(|cause| self.failed(&self.path, "make durable", cause))
     }
 

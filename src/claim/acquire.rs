@@ -45,7 +45,8 @@ impl Request {
 ///
 /// # Errors
 ///
-/// [`ClaimError`]: the storage failed, or this volume cannot decide a race. Nothing is held then.
+/// [`ClaimError`]: the storage failed, or this volume cannot decide a race. The call has taken
+/// nothing then; a lease that the holder had before runs on, under a fence that may be a higher one.
 pub fn acquire<W: World>(
     world: &W,
     run_dir: &Path,
@@ -60,13 +61,20 @@ pub fn acquire<W: World>(
             Decision::UsedUp => return Err(ClaimError::FencesUsedUp { claims: claims.path() }),
             Decision::Take(fence) => fence,
         };
+        if current.is_none() {
+            claims.sync_way(run_dir)?;
+        }
         match publish(&claims, fence, &request.holder, request.expires_at)? {
             Published::Lost => lost = fence,
             Published::Won => match claims.settle(fence) {
                 Ok(true) => return Ok(Some(request.lease(fence))),
                 Ok(false) => lost = Fence::NONE,
                 Err(refusal) => {
-                    claims.withdraw(fence);
+                    // A holder that fails to renew goes on under the lease it knows, and nobody
+                    // else may be let in before it ends.
+                    if !current.is_some_and(|lease| request.holds(&lease)) {
+                        claims.withdraw(fence);
+                    }
                     return Err(refusal);
                 }
             },
@@ -80,6 +88,11 @@ pub fn acquire<W: World>(
 }
 
 impl Request {
+    /// Whether a lease is the live one of the holder that asks.
+    fn holds(&self, lease: &Lease) -> bool {
+        lease.is_live(self.now) && lease.holder == self.holder
+    }
+
     fn lease(&self, fence: Fence) -> Lease {
         Lease { holder: self.holder.clone(), fence, expires_at: self.expires_at }
     }

@@ -51,20 +51,24 @@ impl<W: World> Claims<'_, W> {
     }
 
     /// The current holding, read. When it is gone each time before it can be read, it reads as a
-    /// damaged one does.
+    /// damaged one does. A stale handle, by which network volumes tell of a name that is gone, may
+    /// as well mean one that is not: tried again, too, and then an error.
     pub(super) fn current(&self) -> Result<Option<Lease>, ClaimError> {
-        let mut last = None;
+        let mut last = Ok(None);
         for _ in 0..ROUNDS {
             let Some((fence, name)) = self.scan()?.top() else {
                 return Ok(None);
             };
-            match self.lease_at(&name, fence) {
-                Err(cause) if cause.errno == Errno::ENOENT => last = Some(nobody(fence)),
-                Err(cause) => return Err(self.failed(None, "read the current claim", cause)),
-                Ok(lease) => return Ok(Some(lease)),
-            }
+            last = match self.lease_at(&name, fence) {
+                Err(cause) if cause.errno == Errno::ENOENT => Ok(Some(nobody(fence))),
+                Err(cause) if cause.errno == Errno::ESTALE => Err(cause),
+                settled => {
+                    last = settled.map(Some);
+                    break;
+                }
+            };
         }
-        Ok(last)
+        last.map_err(|cause| self.failed(None, "read the current claim", cause))
     }
 
     /// The highest fence, by names alone; `None` when there is no holding. When the name is gone

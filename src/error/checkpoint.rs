@@ -179,5 +179,5 @@ fn failed(
 ) -> fmt::Result {
     let file = file.map(|file| format!(" {file}")).unwrap_or_default();
     let (step, errno, dir) = (cause.op.syscall(), cause.errno, dir.display());
-    write!(out, "cannot {doing}{file} in {dir}: {step} answered {errno}. {}", advice(errno))
+    write!(out, "cannot {doing}{file} in {dir}: {step} answered {errno}. {}", advice(cause))
 }

@@ -4,8 +4,9 @@
 //!
 //! What holds on each of them:
 //!
-//! - Every function makes one system call, or as few as the platform has it in; none goes on to
-//!   something weaker after an error, and an error is never turned into an empty answer.
+//! - Every function makes one system call, or as few as the platform has it in. None goes on to
+//!   something weaker after an error, except to sync a volume of macOS that knows no stronger way;
+//!   and an error is never turned into an empty answer.
 //! - A name that is not a single component, or cannot be handed to the system, is `EINVAL`; it
 //!   never reaches another directory.
 //! - A call that signals keep interrupting is given up after nine attempts with `EINTR`.
@@ -19,6 +20,7 @@
 use crate::env::{Clock, Contents, Entropy, Fs, FsResult, Kind};
 use std::ffi::OsStr;
 use std::path::Path;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -137,7 +139,10 @@ static COUNT: AtomicU64 = AtomicU64::new(0);
 
 impl Entropy for System {
     fn process_id(&self) -> u32 {
-        std::process::id()
+        // Asked once: the system call is not free, and a process that was copied meanwhile still
+        // has randomness of its own.
+        static ID: OnceLock<u32> = OnceLock::new();
+        *ID.get_or_init(std::process::id)
     }
 
     fn count(&self) -> u64 {

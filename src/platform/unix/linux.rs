@@ -1,7 +1,8 @@
 //! What Linux has of its own: a directory read straight from the kernel, files without a name,
 //! and `getrandom`.
 
-use super::{Dir, File, call, component, link_at, open_at, stat};
+use super::call::call;
+use super::{Dir, File, component, link_at, open_at, stat};
 use crate::env::{FsError, FsResult, Op};
 use crate::errno::Errno;
 use std::ffi::{CString, OsStr};
@@ -67,46 +68,20 @@ fn tell(entries: &[u8], each: &mut dyn FnMut(&[u8], u8)) -> Option<()> {
     Some(())
 }
 
-/// Volumes with files without a name on which this kernel, and no server, decides who gets a
-/// name: ext2 to ext4, XFS, Btrfs, F2FS, tmpfs, overlayfs, ZFS, bcachefs.
-const LOCAL: [u32; 8] = [
-    0x0000_ef53,
-    0x5846_5342,
-    0x9123_683e,
-    0xf2f5_2010,
-    0x0102_1994,
-    0x794c_7630,
-    0x2fc1_2fc1,
-    0xca45_1a4e,
-];
-
-/// SMB and FUSE volumes can have files without a name too, and their `EEXIST` may be the echo of
-/// a request sent twice; so a volume that is not known to be local is not used.
-fn is_local(fd: &OwnedFd) -> FsResult<bool> {
-    let mut volume = MaybeUninit::<libc::statfs64>::uninit();
-    call(Op::Create, || {
-        // SAFETY: `volume` is room for what the kernel writes and outlives the call.
-        unsafe { libc::fstatfs64(fd.as_raw_fd(), volume.as_mut_ptr()) as isize }
-    })?;
-    // SAFETY: the call succeeded, so the kernel has filled it in.
-    let volume = unsafe { volume.assume_init() };
-    // The number has 32 bits, in a type that differs from one C library to the next.
-    Ok(LOCAL.contains(&(volume.f_type as u32)))
-}
-
 pub(in crate::platform) fn create_nameless(dir: &Dir) -> FsResult<File> {
     let flags = libc::O_TMPFILE | libc::O_WRONLY;
-    let fd = open_at(Op::Create, dir.fd.as_raw_fd(), c".", flags)?;
-    if is_local(&fd)? {
-        Ok(File(fd))
-    } else {
-        Err(FsError { op: Op::Create, errno: Errno::ENOTSUP })
-    }
+    open_at(Op::Create, dir.fd.as_raw_fd(), c".", flags).map(File)
 }
 
+/// By the descriptor itself, which kernels before 6.10 grant to the privileged alone and answer
+/// `ENOENT` to others; for them, by the name that `/proc` has for it.
 pub(in crate::platform) fn link_nameless(file: &File, dir: &Dir, to: &OsStr) -> FsResult<()> {
-    let to = component(Op::Link, to)?;
-    let from = CString::new(format!("/proc/self/fd/{}", file.0.as_raw_fd()))
+    let (fd, to) = (file.0.as_raw_fd(), component(Op::Link, to)?);
+    match link_at(fd, c"", dir, &to, libc::AT_EMPTY_PATH) {
+        Err(FsError { errno: Errno::ENOENT, .. }) => {}
+        settled => return settled,
+    }
+    let from = CString::new(format!("/proc/self/fd/{fd}"))
         .map_err(|_| FsError { op: Op::Link, errno: Errno::EINVAL })?;
     link_at(libc::AT_FDCWD, &from, dir, &to, libc::AT_SYMLINK_FOLLOW)
 }
@@ -132,4 +107,45 @@ pub(in crate::platform) fn random(bits: &mut [u8]) -> FsResult<()> {
         unsafe { libc::read(device.as_raw_fd(), bits.as_mut_ptr().cast(), bits.len()) }
     })?;
     if got == bits.len() { Ok(()) } else { Err(FsError { op: Op::Random, errno: Errno::EIO }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An entry as the kernel lays it out, padded to eight bytes.
+    fn entry(name: &[u8], d_type: u8) -> Vec<u8> {
+        let length = (NAME_AT + name.len() + 1).next_multiple_of(8);
+        let mut entry = vec![0; length];
+        entry[RECORD_LEN_AT..TYPE_AT].copy_from_slice(&(length as u16).to_ne_bytes());
+        entry[TYPE_AT] = d_type;
+        entry[NAME_AT..NAME_AT + name.len()].copy_from_slice(name);
+        entry
+    }
+
+    fn told(entries: &[u8]) -> (Option<()>, Vec<(Vec<u8>, u8)>) {
+        let mut told = Vec::new();
+        let whole = tell(entries, &mut |name, d_type| told.push((name.to_vec(), d_type)));
+        (whole, told)
+    }
+
+    /// Guards the highest fence: an entry must not be skipped, and a buffer that does not add up
+    /// must be an error, not the end of the listing or an endless one.
+    #[test]
+    fn entries_are_told_to_the_last_or_not_believed() {
+        let both = [entry(b"7.json", libc::DT_REG), entry(b"1234567890123.json", 0)].concat();
+        let expected =
+            vec![(b"7.json".to_vec(), libc::DT_REG), (b"1234567890123.json".to_vec(), 0)];
+        assert_eq!(told(&both), (Some(()), expected));
+        assert_eq!(told(&[]), (Some(()), vec![]));
+        for cut in 1..both.len() {
+            let whole = cut == entry(b"7.json", 0).len();
+            assert_eq!(told(&both[..cut]).0.is_some(), whole, "cut at {cut}");
+        }
+        for length in [0, 1, 18, 19, 4_000, u16::MAX] {
+            let mut wrong = entry(b"7.json", libc::DT_REG);
+            wrong[RECORD_LEN_AT..TYPE_AT].copy_from_slice(&length.to_ne_bytes());
+            assert_eq!(told(&wrong).0, None, "a length of {length}");
+        }
+    }
 }
