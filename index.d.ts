@@ -640,10 +640,10 @@ export interface ListedCheckpoint {
  * @returns `undefined` when none of them waits for anything.
  * @throws {@link NamzuError} `invalid_config` for what is no checkpoint.
  */
-export function summarizePark(
+export function summarizePark<Park extends ParkSummary = ParkSummary>(
   checkpoints: readonly ListedCheckpoint[],
   now: number,
-): ParkSummary | undefined;
+): Park | undefined;
 
 /**
  * The row of a run, without its claim: the latest checkpoint (of equals the first), the smallest
@@ -655,11 +655,11 @@ export function summarizePark(
  * @returns `null` without checkpoints: such a run is not listed.
  * @throws {@link NamzuError} `invalid_config` for what is no checkpoint.
  */
-export function toDurableRunEntry<Scope extends CheckpointRunScope>(
-  scope: Scope,
+export function toDurableRunEntry<Entry extends DurableRunEntry = DurableRunEntry>(
+  scope: CheckpointRunScope,
   checkpoints: readonly ListedCheckpoint[],
   now: number,
-): (DurableRunEntry & Scope) | null;
+): Entry | null;
 
 /**
  * A page of rows, as {@link DiskCheckpointStore.listDurableRuns} cuts them: put in order,

@@ -81,16 +81,13 @@ impl Cursor {
         base64url(&json)
     }
 
-    /// The cursor that `text` stands for, if a listing in this order issued it.
+    /// The cursor that `text` stands for, if a listing in this order issued it: then it is exactly
+    /// what is written for that cursor, version and order included.
     pub fn decode(text: &str, order: Order) -> Option<Cursor> {
         let mut parts = Vec::new();
         let json = from_base64url(text)?;
         json::read(&json, |cursor| cursor.array(|part| parts.push(Part::of(part)))).ok()?;
-        let mut parts = parts.into_iter();
-        let (version, named) = (parts.next()?, parts.next()?);
-        if version != Part::Number(VERSION) || !named.is(order.as_str()) {
-            return None;
-        }
+        let mut parts = parts.into_iter().skip(2);
         let cursor = Cursor {
             order,
             run_created_at: match parts.next()? {
@@ -105,7 +102,6 @@ impl Cursor {
     }
 }
 
-#[derive(PartialEq)]
 enum Part {
     Number(f64),
     Text(Vec<u16>),
@@ -119,10 +115,6 @@ impl Part {
             Some(Kind::Text) => value.text().map_or(Part::Other, |text| Part::Text(text.units())),
             _ => Part::Other,
         }
-    }
-
-    fn is(&self, name: &str) -> bool {
-        matches!(self, Part::Text(units) if units.iter().copied().eq(name.encode_utf16()))
     }
 
     fn text(self) -> Option<Vec<u16>> {

@@ -239,6 +239,7 @@ mod tests {
                 loop {
                     let (rows, cursor) = page(after.as_ref(), limit);
                     assert_eq!(rows.len(), limit.min(entries.len() - walked.len()));
+                    assert!(!rows.is_empty(), "a cursor leads to something");
                     walked.extend(rows);
                     let Some(cursor) = cursor else { break };
                     let text = cursor.encode();
