@@ -137,6 +137,25 @@ fn a_run_that_stopped_matching_is_given_back_and_passed_over() {
     }
 }
 
+/// Guards a call's end: a run that matches whenever it is looked at, and never when it is won, is
+/// tried once, and the next one is taken.
+#[test]
+fn a_run_is_tried_once_in_a_call() {
+    let resolved = Wanted { filter: Filter::new([ParkState::Resolved], None), ..wanted("a") };
+    let base = tree();
+    put(base.path(), "run_a", RESOLVED);
+    put(base.path(), "run_b", RESOLVED);
+    let links = AtomicUsize::new(0);
+    let meddling = Meddling::before_each_link(|| {
+        // The claim of it is followed by the tombstone that gives it back.
+        let before = links.fetch_add(1, Ordering::Relaxed);
+        assert!(before < 20, "there is no end to it");
+        put(base.path(), "run_a", if before.is_multiple_of(2) { OUTSTANDING } else { RESOLVED });
+    });
+    assert_eq!(run_of(&meddling, base.path(), &resolved).as_deref(), Some("run_b"));
+    assert_eq!(links.load(Ordering::Relaxed), 3);
+}
+
 /// Guards callers that share a name: one of them must not take another's claim for its own, which
 /// it could renew.
 #[test]
