@@ -58,10 +58,11 @@ function checkHolder(holder) {
 
 function checkTtl(ttlMs, runId) {
   if (!(Number.isFinite(ttlMs) && ttlMs > 0)) {
+    const run = runId === undefined ? '' : ` (run ${runId})`;
     throw refuse(
       'invalid_config',
-      `ttlMs must be a positive number of milliseconds, but is ${describe(ttlMs)} (run ${runId}).`,
-      { details: { runId, ttlMs } },
+      `ttlMs must be a positive number of milliseconds, but is ${describe(ttlMs)}${run}.`,
+      { details: runId === undefined ? { ttlMs } : { runId, ttlMs } },
     );
   }
 }
@@ -112,7 +113,7 @@ function checkRunScope(scope) {
   return { runId, parentRunId };
 }
 
-/** All that a claim needs to know. */
+/** All that a claim needs to know; `runId` where the run is known. */
 function checkClaim(options, runId) {
   checkOptions(options);
   const { holder, ttlMs, now } = options;

@@ -8,6 +8,7 @@
 
 const { accept, addon, ask, call } = require('./native.js');
 const check = require('./check.js');
+const listing = require('./listing.js');
 const { fencedOut, refuse } = require('../errors.js');
 
 /** The schema that checkpoints are written in. */
@@ -70,6 +71,19 @@ class DiskCheckpointStore {
     const run = this.#run(scope);
     check.checkFence(fence);
     await call('releaseRun', run, fence);
+  }
+
+  async listDurableRuns(scope, options) {
+    return await listing.listRuns(this.#runs(), scope, options);
+  }
+
+  async claimNext(scope, options) {
+    return await listing.claimNext(this.#runs(), scope, options);
+  }
+
+  /** All runs of the store, as listings take them. */
+  #runs() {
+    return { baseDir: this.#baseDir, power: this.#power, attribution: this.#attribution };
   }
 
   /** The run of a scope, as the addon takes it. */

@@ -9,8 +9,10 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 mod checkpoint;
+mod listing;
 
 pub use checkpoint::{ReadError, WriteError};
+pub use listing::ListError;
 
 /// The kinds of refusal that hosts tell apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

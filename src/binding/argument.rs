@@ -24,7 +24,7 @@ pub(super) fn request(
         .ok_or_else(|| Refusal::bad_argument("now + ttlMs", "a finite number"))
 }
 
-fn millis(name: &str, number: f64) -> Checked<Millis> {
+pub(super) fn millis(name: &str, number: f64) -> Checked<Millis> {
     Millis::new(number).ok_or_else(|| Refusal::bad_argument(name, "a finite number"))
 }
 

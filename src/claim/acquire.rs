@@ -17,13 +17,24 @@ pub struct Request {
     now: Millis,
     expires_at: Millis,
     durability: Durability,
+    renews: bool,
 }
 
 impl Request {
     /// A request of `holder` for `ttl` milliseconds from `now`; `None` when their sum is not
     /// finite. `now` judges whether another's lease is live, and dates the new one.
     pub fn new(holder: Holder, ttl: Millis, now: Millis, durability: Durability) -> Option<Self> {
-        Some(Request { holder, now, expires_at: now.plus(ttl)?, durability })
+        Some(Request { holder, now, expires_at: now.plus(ttl)?, durability, renews: true })
+    }
+
+    /// The same, for a run that nobody holds, the asking holder included.
+    pub fn of_a_free_run(self) -> Request {
+        Request { renews: false, ..self }
+    }
+
+    /// Whose live lease does not stand in the way.
+    fn renewer(&self) -> Option<&Holder> {
+        self.renews.then_some(&self.holder)
     }
 }
 
@@ -45,7 +56,7 @@ pub fn acquire<W: World>(
     let mut lost = Fence::NONE;
     for _ in 0..ROUNDS {
         let current = claims.current()?;
-        let fence = match decide(current.as_ref(), &request.holder, request.now) {
+        let fence = match decide(current.as_ref(), request.renewer(), request.now) {
             Decision::Held => return Ok(None),
             Decision::UsedUp => return Err(ClaimError::FencesUsedUp { claims: claims.path() }),
             Decision::Take(fence) => fence,
