@@ -1,9 +1,10 @@
 // Cursors: places in a listing that a later page starts from.
 
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
+import { rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { addon } from './helpers.mjs';
 import { filesOf, idsOf, layTree, scope, storeOver } from './listing-helpers.mjs';
 import { assertRefuses } from './store-helpers.mjs';
@@ -43,48 +44,70 @@ describe('cursors', () => {
   });
 
   // Guards that a cursor is a place and not a count: what comes and goes between two pages neither
-  // shifts nor repeats the rest, at once and after a while.
+  // shifts nor repeats the rest.
   test('stay where they are when runs come and go', async () => {
     const { baseDir, store } = storeOver(filesOf('run_b', 'run_d', 'run_f', 'run_h'));
-    // Long enough for the tree's names to be kept.
-    await new Promise((resume) => setTimeout(resume, 80));
+    letNamesBeKept(baseDir);
     const first = await store.listDurableRuns(scope, { limit: 2 });
     assert.deepEqual(idsOf(first.entries), ['run_b', 'run_d']);
     rmSync(join(baseDir, 'run_d'), { recursive: true });
     rmSync(join(baseDir, 'run_f'), { recursive: true });
     layTree(filesOf('run_a', 'run_c', 'run_e', 'run_g'), baseDir);
-    const rest = { cursor: first.cursor };
-    const expected = ['run_e', 'run_g', 'run_h'];
-    assert.deepEqual(idsOf((await store.listDurableRuns(scope, rest)).entries), expected);
-    layTree(filesOf('run_h/children/run_ee'), baseDir);
-    await new Promise((resume) => setTimeout(resume, 1_100));
-    const later = await store.listDurableRuns(scope, rest);
-    assert.deepEqual(idsOf(later.entries), ['run_e', 'run_h/run_ee', 'run_g', 'run_h']);
-  });
-
-  // Guards the names that are kept from page to page: they are those of one walk in one tree, from
-  // where it had come to.
-  test('of several walks and trees do not mix', async () => {
-    const trees = [filesOf('run_a', 'run_b', 'run_c', 'run_d'), filesOf('run_b', 'run_c', 'run_x')];
-    const stores = trees.map((files) => storeOver(files).store);
-    await new Promise((resume) => setTimeout(resume, 80));
-    const next = async (store, cursor) => store.listDurableRuns(scope, { limit: 1, cursor });
-    const [a1, b1] = [await next(stores[0]), await next(stores[1])];
-    const a2 = await next(stores[0], a1.cursor);
-    const a3 = await next(stores[0], a2.cursor);
-    assert.deepEqual(idsOf([a1, a2, a3].flatMap(({ entries }) => entries)), [
-      'run_a',
-      'run_b',
-      'run_c',
-    ]);
-    // Back to an earlier place, and with a cursor of the other tree.
-    assert.deepEqual(idsOf((await next(stores[0], a1.cursor)).entries), ['run_b']);
-    assert.deepEqual(idsOf((await next(stores[1], a2.cursor)).entries), ['run_c']);
-    assert.deepEqual(idsOf((await next(stores[0], b1.cursor)).entries), ['run_c']);
-    const ends = await Promise.all([next(stores[0], a3.cursor), next(stores[0], a3.cursor)]);
-    assert.deepEqual(
-      ends.map(({ entries }) => idsOf(entries)),
-      [['run_d'], ['run_d']],
-    );
+    const { entries } = await store.listDurableRuns(scope, { cursor: first.cursor });
+    assert.deepEqual(idsOf(entries), ['run_e', 'run_g', 'run_h']);
   });
 });
+
+describe('names that are kept from page to page', () => {
+  const next = (store, cursor) => store.listDurableRuns(scope, { limit: 1, cursor });
+  const idsAfter = async (store, cursor) => idsOf((await next(store, cursor)).entries);
+
+  // Guards what a walk may miss: sub-runs that were made within a second, and not for longer. A new
+  // walk misses nothing.
+  test('are used for a second, and by their own walk', async () => {
+    const { baseDir, store } = storeOver(filesOf('run_a', 'run_c'));
+    letNamesBeKept(baseDir);
+    const { cursor } = await next(store);
+    // It leaves the directory at the top as it was.
+    layTree(filesOf('run_c/children/run_b'), baseDir);
+    const { entries } = await store.listDurableRuns(scope);
+    assert.deepEqual(idsOf(entries), ['run_a', 'run_c/run_b', 'run_c']);
+    await pause(1_100);
+    assert.deepEqual(await idsAfter(store, cursor), ['run_c/run_b']);
+    layTree(filesOf('run_c/children/run_aa'), baseDir);
+    await pause(1_100);
+    assert.deepEqual(await idsAfter(store, cursor), ['run_c/run_aa']);
+  });
+
+  // Guards each tree against the names of another, by a cursor that was issued for that one.
+  test('are those of one tree', async () => {
+    const trees = [filesOf('run_a', 'run_c', 'run_d'), filesOf('run_a', 'run_b', 'run_x')];
+    const [one, other] = trees.map((files) => storeOver(files));
+    for (const { baseDir } of [one, other]) letNamesBeKept(baseDir);
+    const { cursor } = await next(one.store);
+    assert.deepEqual(await idsAfter(other.store, cursor), ['run_b']);
+    assert.deepEqual(await idsAfter(one.store, cursor), ['run_c']);
+  });
+
+  // Guards a caller that goes back: names that were read from a later place on do not do.
+  test('are those after the place from which they were read', async () => {
+    const { baseDir, store } = storeOver(filesOf('run_a', 'run_b', 'run_c', 'run_d'));
+    const first = await next(store);
+    const second = await next(store, first.cursor);
+    // By now those of the first page are not used any more.
+    await pause(1_100);
+    letNamesBeKept(baseDir);
+    assert.deepEqual(await idsAfter(store, second.cursor), ['run_c']);
+    assert.deepEqual(await idsAfter(store, first.cursor), ['run_b']);
+    const both = [next(store, second.cursor), next(store, second.cursor)];
+    for (const { entries } of await Promise.all(both)) assert.deepEqual(idsOf(entries), ['run_c']);
+  });
+});
+
+/**
+ * Makes the directory look as if nothing came or went lately. Within moments of a change its time
+ * would stay the same over another one, and names are not kept.
+ */
+function letNamesBeKept(baseDir) {
+  utimesSync(baseDir, 1_000, 1_000);
+}

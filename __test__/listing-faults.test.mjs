@@ -1,7 +1,7 @@
 // Listings when the system refuses: what is told of, what refuses the page, and how much is read.
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readFileSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { noFaults, start, tempDir, workerFile } from './helpers.mjs';
@@ -118,4 +118,27 @@ test('a page reads what it holds, and no more', { skip: noFaults }, async () => 
   const free = await opened({ limit: 5, claimed: false });
   assert.equal(free.holdings, 20);
   assert.ok(free.checkpoints >= 6 && free.checkpoints < 20, `${free.checkpoints} opened`);
+});
+
+// Guards the price of a walk: its names are read once, and not for each of its pages. Where the top
+// directory changes all the time, they are.
+test('a walk looks into each run once', { skip: noFaults }, async () => {
+  const runs = Array.from({ length: 200 }, (_, number) => `run_${1_000 + number}`);
+  const baseDir = layTree(filesOf(...runs));
+  const log = join(tempDir(), 'trace');
+  const worker = JSON.stringify({ baseDir, attribution, scope, limit: 20 });
+  const looks = async () => {
+    const command = [process.execPath, workerFile('walk.mjs'), worker];
+    const options = ['-f', '-qq', '-o', log, '-e', 'trace=openat'];
+    const { code, stdout, stderr } = await start('strace', [...options, ...command]).done;
+    assert.equal(code, 0, stderr);
+    assert.equal(stdout.trim(), '200 runs on 10 pages');
+    return readFileSync(log, 'utf8').match(/\/children", /g).length;
+  };
+  utimesSync(baseDir, 1_000, 1_000);
+  const once = await looks();
+  // A slow machine may need more than a second for some of the pages, and then looks again.
+  assert.ok(once >= 200 && once < 2_000, `${once} looks`);
+  utimesSync(baseDir, new Date(), new Date(Date.now() + 60_000));
+  assert.equal(await looks(), 2_000);
 });

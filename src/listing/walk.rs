@@ -179,8 +179,7 @@ impl Line<'_> {
                 Outcome::Damaged(damaged) => found.damaged.push(damaged),
                 Outcome::Refused(error) => found.refused = Some(error),
             }
-            let is_enough = found.rows.len() == terms.limit && !terms.look_ahead;
-            self.full = is_enough || found.is_more || found.refused.is_some();
+            self.full = found.is_more || found.refused.is_some();
         }
     }
 }
