@@ -8,7 +8,11 @@
 //! - [`claim`]: take, renew, release and read a run's claim; [`publish`]: the one act that decides;
 //! - [`checkpoint`]: a run's checkpoints, written under a fence;
 //! - [`directory`]: directories that several workers make at once; [`error`]: every refusal; [`errno`]: system errors by name;
-//! - `binding`: the Node.js addon (feature `node`).
+//! - `binding`: the Node.js addon (feature `node`);
+//! - `sim`: this code over a simulated world, searched for violations (feature `sim`).
+
+#[macro_use]
+mod switch;
 
 pub mod body;
 pub mod checkpoint;
@@ -21,6 +25,8 @@ pub mod json;
 pub mod names;
 pub mod platform;
 pub mod publish;
+#[cfg(feature = "sim")]
+pub mod sim;
 pub mod types;
 
 #[cfg(feature = "node")]

@@ -7,6 +7,7 @@ use crate::directory::Durability;
 use crate::env::World;
 use crate::error::ClaimError;
 use crate::publish::{Published, publish};
+use crate::switch::rounds;
 use crate::types::{Fence, Holder, Lease, Millis};
 use std::path::Path;
 
@@ -42,7 +43,7 @@ pub fn acquire<W: World>(
 ) -> Result<Option<Lease>, ClaimError> {
     let claims = Claims::open_or_make(world, run_dir, request.durability)?;
     let mut lost = Fence::NONE;
-    for _ in 0..ROUNDS {
+    for _ in 0..rounds(ROUNDS) {
         let current = claims.current()?;
         let fence = match decide(current.as_ref(), &request.holder, request.now) {
             Decision::Held => return Ok(None),

@@ -11,6 +11,7 @@ use crate::directory::Durability;
 use crate::env::{Contents, FsError, World};
 use crate::errno::Errno;
 use crate::error::ClaimError;
+use crate::switch::rounds;
 use crate::types::{Fence, Holder, Lease, Millis};
 use std::ffi::OsStr;
 use std::path::Path;
@@ -54,7 +55,7 @@ impl<W: World> Claims<'_, W> {
     /// damaged one does.
     pub(super) fn current(&self) -> Result<Option<Lease>, ClaimError> {
         let mut last = None;
-        for _ in 0..ROUNDS {
+        for _ in 0..rounds(ROUNDS) {
             let Some((fence, name)) = self.scan()?.top() else {
                 return Ok(None);
             };
@@ -83,7 +84,7 @@ impl<W: World> Claims<'_, W> {
 
     fn look(&self) -> Result<Look, ClaimError> {
         let mut last = None;
-        for _ in 0..ROUNDS {
+        for _ in 0..rounds(ROUNDS) {
             let Some((fence, name)) = self.scan()?.top() else {
                 return Ok(Look { fence: None, settled: true });
             };

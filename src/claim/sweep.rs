@@ -14,6 +14,7 @@ use crate::env::World;
 use crate::errno::Errno;
 use crate::error::ClaimError;
 use crate::names;
+use crate::switch::{kept_fences, rounds};
 use crate::types::Fence;
 use std::ffi::OsStr;
 
@@ -60,7 +61,7 @@ impl<W: World> Claims<'_, W> {
     /// `fence`, the highest, so no number can be issued twice. Failures are left for the next
     /// taker: housekeeping must not fail a claim.
     pub(super) fn prune(&self, view: &View, fence: Fence) {
-        for name in view.holdings_below(fence.get().saturating_sub(KEPT_FENCES)) {
+        for name in view.holdings_below(fence.get().saturating_sub(kept_fences(KEPT_FENCES))) {
             let _ = self.world.unlink(&self.dir, &name);
         }
         let staged = view.staged.iter().filter(|(staged, _)| *staged >= fence);
@@ -75,7 +76,7 @@ impl<W: World> Claims<'_, W> {
 
     /// Whether a name that the volume called taken is one that listings show.
     pub(super) fn shows_up(&self, fence: Fence) -> Result<bool, ClaimError> {
-        for _ in 0..ROUNDS {
+        for _ in 0..rounds(ROUNDS) {
             if self.top_fence()?.is_some_and(|top| top >= fence) {
                 return Ok(true);
             }

@@ -1,0 +1,397 @@
+//! The oracle: the promises of `docs/testing.md`, judged at every step of every worker. It knows
+//! what every caller was told, which no worker does, and it trusts nothing that the core says.
+
+use super::call::{Act, Bound, Ended};
+use super::fs::{Change, Files};
+use super::model::Model;
+use super::state::State;
+use super::tables::{NameId, locked};
+use crate::body::Body;
+use crate::env::FsError;
+use crate::errno::Errno;
+use crate::error::{ClaimError, WriteError};
+use crate::names::Name;
+use crate::types::Lease;
+use std::sync::Arc;
+
+/// What the protocol promises.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Promise {
+    /// At any instant at most one caller has been told that it holds the run, among those whose
+    /// lease has not ended by the clock they share.
+    P1,
+    /// A fence that is returned is above every fence that was returned before the call began, and
+    /// none is returned twice.
+    P2,
+    /// Once a claim has returned a fence, no checkpoint fenced below it becomes visible.
+    P3,
+    /// A holding has a whole body from its first instant and is never rewritten, and a lease that
+    /// is returned is the one on disk.
+    P4,
+    /// After any crash the next claim needs nobody's help, and what crashes leave is cleaned up.
+    P5,
+    /// A fault is an error that names its cause; "somebody else holds it" means just that, and
+    /// "done" means done.
+    P6,
+    /// A checkpoint is the old one or the new one, whole.
+    P7,
+    /// When faults stop and leases end, a claim succeeds at once.
+    P8,
+}
+
+/// A promise that was broken.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Violation {
+    /// Which.
+    pub promise: Promise,
+    /// How.
+    pub why: String,
+}
+
+/// A promise, unless it holds.
+pub(super) fn broken(
+    promise: Promise,
+    holds: bool,
+    why: impl FnOnce() -> String,
+) -> Result<(), Violation> {
+    if holds { Ok(()) } else { Err(Violation { promise, why: why() }) }
+}
+
+impl Model {
+    /// A worker has made a call.
+    pub(super) fn called(&self, state: &mut State, at: usize, call: Bound) {
+        let worker = &mut state.workers[at];
+        match call.act {
+            // Whoever asks for a shorter lease is bound by it from that instant, answered or not.
+            Act::Acquire { now_ms, ttl_ms } => {
+                if let Some((_, until_ms)) = &mut worker.lease {
+                    *until_ms = (*until_ms).min(now_ms + ttl_ms);
+                }
+                self.see_holder(state, at, call);
+            }
+            // Whoever gives the run back has stopped working on it.
+            Act::Release { .. } => worker.lease = None,
+            Act::Write { .. } | Act::Read => {}
+        }
+    }
+
+    /// A worker has changed a file or directory.
+    pub(super) fn changed(
+        &self,
+        state: &mut State,
+        at: usize,
+        change: Change,
+    ) -> Result<(), Violation> {
+        match change {
+            Change::Entry { dir, name, before, after } if dir == self.claims => {
+                let meaning = locked(&self.tables).meaning(name);
+                if let (Name::Holding(_), Some(after)) = (meaning, after) {
+                    broken(Promise::P4, before.is_none(), || {
+                        format!("{} stands for another file now", self.text(name))
+                    })?;
+                    let whole = self.body_of(&state.files, after).is_some();
+                    broken(Promise::P4, whole, || {
+                        format!("{} appears with a damaged body", self.text(name))
+                    })?;
+                    self.published(state, at);
+                }
+                self.see_holders(state);
+                Ok(())
+            }
+            Change::Entry { dir, name, after: Some(_), .. } if dir == self.checkpoints => {
+                self.revealed(state, at, name)
+            }
+            Change::Written(file) => {
+                let entries = state.files.entries(self.claims);
+                let tables = locked(&self.tables);
+                let published = entries.iter().any(|(name, ino)| {
+                    *ino == file && matches!(tables.meaning(*name), Name::Holding(_))
+                });
+                broken(Promise::P4, !published, || "a published holding is written to".into())
+            }
+            Change::Entry { .. } => Ok(()),
+        }
+    }
+
+    /// How often the core takes again when it lost. Less often it may not answer "somebody else".
+    fn rounds(&self) -> u8 {
+        u8::try_from(self.scenario.rounds).expect("fewer than 256 rounds")
+    }
+
+    fn published(&self, state: &mut State, by: usize) {
+        for (at, worker) in state.workers.iter_mut().enumerate() {
+            if at == by {
+                continue;
+            }
+            let Some(past) = worker.running else {
+                continue;
+            };
+            if matches!(self.programs.borrow().call(past).act, Act::Acquire { .. }) {
+                worker.seen.overtaken = (worker.seen.overtaken + 1).min(self.rounds());
+            }
+        }
+    }
+
+    /// A name in the checkpoints directory came to stand for another file.
+    fn revealed(&self, state: &mut State, at: usize, name: NameId) -> Result<(), Violation> {
+        if name != self.point {
+            return Ok(());
+        }
+        let call = state.workers[at].running.map(|past| self.programs.borrow().call(past));
+        state.workers[at].seen.revealed = true;
+        if self.scenario.volume.power {
+            state.shown.extend(self.shown(&state.files));
+        }
+        if let Some(Bound { act: Act::Write { fence: Some(fence) }, .. }) = call {
+            broken(Promise::P3, state.highest() <= fence, || {
+                let highest = state.highest();
+                format!("a checkpoint fenced {fence} appears after {highest} was returned")
+            })?;
+        }
+        self.checkpoint_is_whole(&state.files)
+    }
+
+    /// Whether the checkpoint that readers see is one that somebody wrote, whole.
+    pub(super) fn checkpoint_is_whole(&self, files: &Files) -> Result<(), Violation> {
+        let Some(content) = self.shown(files) else {
+            return Ok(());
+        };
+        let bytes = locked(&self.tables).bytes(content);
+        let text = String::from_utf8_lossy(&bytes);
+        broken(Promise::P7, self.is_checkpoint(&text), || format!("readers see {text:?}"))
+    }
+
+    /// A call has answered.
+    pub(super) fn ended(
+        &self,
+        state: &mut State,
+        at: usize,
+        call: Bound,
+        ended: &Ended,
+    ) -> Result<(), Violation> {
+        match (ended, call.act) {
+            (Ended::Acquired(Ok(Some(lease))), Act::Acquire { now_ms, ttl_ms }) => {
+                self.granted(state, at, lease, now_ms + ttl_ms)
+            }
+            (Ended::Acquired(Ok(None)), _) => {
+                state.workers[at].lease = None;
+                let seen = &state.workers[at].seen;
+                broken(Promise::P6, seen.held || seen.overtaken >= self.rounds(), || {
+                    "a caller is told that somebody else holds the run, and nobody did".into()
+                })
+            }
+            (Ended::Acquired(Err(error)), Act::Acquire { now_ms, ttl_ms }) => {
+                state.workers[at].lease = None;
+                self.excused(state, at, error)?;
+                self.nothing_left(state, at, now_ms + ttl_ms)
+            }
+            (Ended::Released(Ok(())), Act::Release { fence }) => {
+                let top = self.top(state).map_or(0, |(top, _)| top);
+                broken(Promise::P6, top != fence, || {
+                    format!("{fence} was given back and is still the highest")
+                })
+            }
+            (Ended::Released(Err(error)) | Ended::Read(Err(error)), _) => {
+                self.excused(state, at, error)
+            }
+            (Ended::Written(Ok(())), _) => {
+                if self.scenario.volume.power {
+                    state.shown = self.shown(&state.files).into_iter().collect();
+                }
+                broken(Promise::P7, state.workers[at].seen.revealed, || {
+                    "a checkpoint is said to be written and never appeared".into()
+                })
+            }
+            (Ended::Written(Err(error)), act) => self.refused(state, at, act, error),
+            (Ended::Read(Ok(_)), _) => Ok(()),
+            (Ended::Panicked(text), _) => broken(Promise::P6, false, || text.clone()),
+            (ended, act) => unreachable!("{ended:?} is no answer to {act:?}"),
+        }
+    }
+
+    /// A caller is told that it holds the run.
+    fn granted(
+        &self,
+        state: &mut State,
+        at: usize,
+        lease: &Lease,
+        until_ms: i64,
+    ) -> Result<(), Violation> {
+        let (fence, holder) = (lease.fence.get(), &self.holders[at]);
+        let asked = lease.holder == *holder && lease.expires_at.get() == until_ms as f64;
+        broken(Promise::P4, asked, || format!("{lease:?} is not what was asked for"))?;
+        let before = state.workers[at].seen.highest;
+        broken(Promise::P2, fence > before, || {
+            format!("{fence} is returned, and {before} had been before the call")
+        })?;
+        let place = state.told.binary_search(&fence);
+        broken(Promise::P2, place.is_err(), || format!("{fence} is returned twice"))?;
+        if let Err(place) = place {
+            state.told.insert(place, fence);
+        }
+        let on_disk = self.body_at(state, fence);
+        let own = on_disk.is_none_or(|body| {
+            body.holder == lease.holder && body.expires_at == lease.expires_at
+        });
+        broken(Promise::P4, own, || format!("{fence} is returned and carries another's body"))?;
+        let told = (until_ms > state.clock_ms).then_some((fence, until_ms));
+        state.workers[at].fence = Some(fence);
+        state.workers[at].lease = told;
+        self.one_holder(state, at)
+    }
+
+    /// Whether nobody else holds a live lease beside a worker that was given one.
+    fn one_holder(&self, state: &State, at: usize) -> Result<(), Violation> {
+        // Whose clock is ahead takes what has not ended for the others: no promise covers it.
+        let ahead = |at: usize| self.scenario.workers[at].behind_ms < 0;
+        if state.workers[at].lease.is_none() || ahead(at) {
+            return Ok(());
+        }
+        let others = state.workers.iter().enumerate().filter(|(other, worker)| {
+            worker.lease.is_some() && self.holders[*other] != self.holders[at] && !ahead(*other)
+        });
+        match others.into_iter().next() {
+            None => Ok(()),
+            Some((other, worker)) => broken(Promise::P1, false, || {
+                let (own, theirs) = (state.workers[at].lease, worker.lease);
+                format!("{at} is told {own:?} at {} while {other} has {theirs:?}", state.clock_ms)
+            }),
+        }
+    }
+
+    /// A claim that failed leaves no lease that locks others out and that nobody was told of.
+    fn nothing_left(&self, state: &State, at: usize, until_ms: i64) -> Result<(), Violation> {
+        let worker = &state.workers[at];
+        // Of two faults the second can hit the giving back, and then the lease has to end.
+        if worker.seen.faults[1].is_some() || self.scenario.faults.always.is_some() {
+            return Ok(());
+        }
+        let top = self.top(state).and_then(|(top, body)| Some((top, body?)));
+        let left = top.is_some_and(|(top, body)| {
+            body.holder == self.holders[at]
+                && body.expires_at.get() == until_ms as f64
+                && until_ms > state.clock_ms
+                && worker.fence.is_none_or(|told| top > told)
+        });
+        broken(Promise::P8, !left, || {
+            "a claim failed, and its lease locks the run though nobody was told of it".into()
+        })
+    }
+
+    /// A write was refused.
+    fn refused(
+        &self,
+        state: &State,
+        at: usize,
+        act: Act,
+        error: &WriteError,
+    ) -> Result<(), Violation> {
+        match (error, act) {
+            (WriteError::Overtaken { presented, .. }, Act::Write { fence: Some(fence) }) => {
+                let top = self.top(state).map_or(0, |(top, _)| top);
+                let true_to_fact = presented.get() == fence && top > fence;
+                broken(Promise::P6, true_to_fact, || {
+                    format!("a write fenced {fence} is told it was overtaken, and {top} is highest")
+                })?;
+                broken(Promise::P7, !state.workers[at].seen.revealed, || {
+                    "a checkpoint is said to be refused and has appeared".into()
+                })
+            }
+            (WriteError::Overtaken { .. }, _) => {
+                broken(Promise::P6, false, || "an unfenced write was overtaken".into())
+            }
+            (WriteError::Storage { cause, .. }, _) => self.caused(state, at, Some(*cause)),
+            (WriteError::Claim(error), _) => self.excused(state, at, error),
+        }
+    }
+
+    /// Whether an error names a fault that struck the call.
+    fn excused(&self, state: &State, at: usize, error: &ClaimError) -> Result<(), Violation> {
+        let struck = |errno| state.workers[at].seen.faults.contains(&Some(errno));
+        match error {
+            ClaimError::ScratchTaken { .. } | ClaimError::TakenButUnseen { .. } => {
+                broken(Promise::P6, struck(Errno::EEXIST), || format!("{error:?} without a cause"))
+            }
+            ClaimError::Unsettled { .. } => {
+                // Only others make holdings vanish.
+                broken(Promise::P6, self.scenario.workers.len() > 1, || {
+                    "the claims are said to change too fast, and nobody changed them".into()
+                })
+            }
+            error => self.caused(state, at, error.cause()),
+        }
+    }
+
+    fn caused(&self, state: &State, at: usize, cause: Option<FsError>) -> Result<(), Violation> {
+        let struck = state.workers[at].seen.faults;
+        let named = cause.is_some_and(|cause| {
+            struck.contains(&Some(cause.errno)) || self.is_natural(cause.errno)
+        });
+        broken(Promise::P6, named, || format!("an error tells {cause:?}, and {struck:?} struck"))
+    }
+
+    /// Whether a step can fail so on this volume with no fault at all.
+    fn is_natural(&self, errno: Errno) -> bool {
+        match errno {
+            Errno::EPERM => !self.scenario.volume.links,
+            // A worker that is stalled for longer than scratch files live.
+            Errno::ENOENT => self.scenario.faults.ticks_ms.iter().sum::<i64>() > 600_000,
+            _ => false,
+        }
+    }
+
+    /// The clock has moved.
+    pub(super) fn ticked(&self, state: &mut State) {
+        let clock_ms = state.clock_ms;
+        for worker in &mut state.workers {
+            worker.lease = worker.lease.filter(|(_, until_ms)| *until_ms > clock_ms);
+        }
+    }
+
+    fn see_holders(&self, state: &mut State) {
+        for at in 0..state.workers.len() {
+            if let Some(past) = state.workers[at].running {
+                let call = self.programs.borrow().call(past);
+                self.see_holder(state, at, call);
+            }
+        }
+    }
+
+    /// Notes when somebody else holds the run by the clock of a caller.
+    fn see_holder(&self, state: &mut State, at: usize, call: Bound) {
+        let Act::Acquire { now_ms, .. } = call.act else {
+            return;
+        };
+        let Some((_, Some(body))) = self.top(state) else {
+            return;
+        };
+        let live = (now_ms as f64) < body.expires_at.get();
+        state.workers[at].seen.held |= live && body.holder != self.holders[at];
+    }
+
+    /// The highest fence on disk, and its body unless it is damaged.
+    pub(super) fn top(&self, state: &State) -> Option<(u64, Option<Arc<Body>>)> {
+        let tables = locked(&self.tables);
+        let holdings = state.files.entries(self.claims).iter().filter_map(|(name, ino)| {
+            match tables.meaning(*name) {
+                Name::Holding(fence) => Some((fence.get(), *ino)),
+                _ => None,
+            }
+        });
+        let (fence, ino) = holdings.max_by_key(|(fence, _)| *fence)?;
+        let content = state.files.content(ino)?;
+        Some((fence, tables.body(content).cloned()))
+    }
+
+    /// The body of a fence on disk, if it is there and not damaged.
+    fn body_at(&self, state: &State, fence: u64) -> Option<Arc<Body>> {
+        let entries = state.files.entries(self.claims);
+        let found = {
+            let tables = locked(&self.tables);
+            entries.iter().find(|(name, _)| {
+                matches!(tables.meaning(*name), Name::Holding(at) if at.get() == fence)
+            })
+        };
+        found.and_then(|(_, ino)| self.body_of(&state.files, *ino))
+    }
+}
