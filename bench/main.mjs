@@ -15,7 +15,7 @@ synchronous and asynchronous calls, and the protocol in plain JavaScript (peer),
 
   npm run bench [-- OPTIONS]
 
-  --rounds N     turns of each (15)
+  --rounds N     turns of each (10)
   --only TEXT    scenarios whose title has this text
   --disk DIR     a directory on the disk to measure (the temporary directory)
   --tmpfs DIR    a directory on tmpfs (/dev/shm)
@@ -24,7 +24,7 @@ synchronous and asynchronous calls, and the protocol in plain JavaScript (peer),
 
 const { values } = parseArgs({
   options: {
-    rounds: { type: 'string', default: '15' },
+    rounds: { type: 'string', default: '10' },
     only: { type: 'string', default: '' },
     disk: { type: 'string', default: os.tmpdir() },
     tmpfs: { type: 'string', default: '/dev/shm' },
@@ -100,29 +100,40 @@ async function measureScenarios(type, dir) {
   }
   if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
   for (const contestant of all) await contestant.stop();
-  print(`\n${type}: microseconds, median (p99); ratios are medians over rounds`);
-  print(table(measured));
+  print(`\n${type}: microseconds, median (99th percentile)\n${timesTable(measured)}`);
+  print(`${type}: ratios, median over rounds\n${ratiosTable(measured)}`);
   return measured;
 }
 
-function table(measured) {
+function timesTable(measured) {
   const names = ['floor', 'sync', 'async', 'peer'];
-  const ratios = ['sync/floor', 'async/floor', 'peer/sync', 'peer/async'];
+  const cell = (stats) => (stats ? `${us(stats.median)} (${us(stats.p99)})` : '');
+  return table(
+    names,
+    measured.map(({ title, contestants: of }) => [title, ...names.map((name) => cell(of[name]))]),
+  );
+}
+
+function ratiosTable(measured) {
+  const names = ['sync/floor', 'async/floor', 'peer/sync', 'peer/async'];
+  return table(
+    names,
+    measured.map(({ title, ratios: of }) => [
+      title,
+      ...names.map((name) => of[name]?.toFixed(2) ?? ''),
+    ]),
+  );
+}
+
+function table(columns, rows) {
   const colors = process.stdout.isTTY && !process.env.NO_COLOR;
   const shown = new Table({
-    head: ['', ...names, ...ratios],
-    colAligns: ['left', ...Array(8).fill('right')],
+    head: ['', ...columns],
+    colAligns: ['left', ...columns.map(() => /** @type {const} */ ('right'))],
     style: { head: colors ? ['bold'] : [], border: colors ? ['grey'] : [] },
     chars: { mid: '', 'left-mid': '', 'mid-mid': '', 'right-mid': '' },
   });
-  const time = (stats) => (stats ? `${us(stats.median)} (${us(stats.p99)})` : '');
-  for (const { title, contestants, ratios: of } of measured) {
-    shown.push([
-      title,
-      ...names.map((name) => time(contestants[name])),
-      ...ratios.map((name) => of[name]?.toFixed(2) ?? ''),
-    ]);
-  }
+  shown.push(...rows);
   return shown.toString();
 }
 

@@ -43,14 +43,14 @@ export function scenarios() {
       },
     })),
     {
-      title: `${AT_ONCE} first claims at once, all of them`,
+      title: `${AT_ONCE} first claims at once`,
       measure: (all, dir, rounds) =>
         inRounds(all, rounds, (who, round) =>
           who.together(folder(dir, who.name), AT_ONCE, round * AT_ONCE),
         ),
     },
     {
-      title: 'renewals in two worker threads, each',
+      title: 'renewal, two worker threads',
       measure: async (all, dir, rounds) => {
         for (const who of all)
           for (const run of ['0', '1']) await warm(path.join(dir, who.name, run));
@@ -61,11 +61,11 @@ export function scenarios() {
       },
     },
     {
-      title: "claim while four pbkdf2 jobs fill libuv's pool",
-      measure: (all, dir, rounds) => beside(withFullPool, all, dir, Math.min(rounds, 3)),
+      title: 'first claim, pool full',
+      measure: (all, dir, rounds) => measureFullPool(all, dir, Math.min(rounds, 3)),
     },
     {
-      title: 'event-loop delay, p99, with claims in flight',
+      title: 'event-loop delay, p99',
       measure: (all, dir, rounds) => measureDelay(all, dir, rounds),
     },
   ];
@@ -97,11 +97,11 @@ function runWithHoldings(dir, holdings) {
   return path.dirname(claims);
 }
 
-/** First claims, in JavaScript only, while something else goes on. */
-async function beside(meanwhile, all, dir, rounds) {
+/** First claims, in JavaScript only, while four pbkdf2 jobs fill libuv's pool. */
+async function measureFullPool(all, dir, rounds) {
   const scripts = all.filter(({ name }) => name !== 'floor');
   return inRounds(scripts, rounds, (who, round) =>
-    meanwhile(() => who.first(folder(dir, who.name), who.name === 'peer' ? 1 : 20, round * 20)),
+    withFullPool(() => who.first(folder(dir, who.name), who.name === 'peer' ? 1 : 20, round * 20)),
   );
 }
 

@@ -13,8 +13,6 @@ const STOP_TAKES_MS = 25;
 /**
  * @typedef {object} Member
  * @property {string} name
- * @property {number} threads 0: the process itself works
- * @property {string} claims what the worker imports
  * @property {string} kind for people
  * @property {import('node:child_process').ChildProcess} child
  * @property {string} fate for people: what became of it
@@ -37,13 +35,14 @@ export function startCrew({ dir, ttlMs, workMs, peer, claims: module }) {
     const child = spawn(process.execPath, [WORKER, ...args], {
       stdio: ['ignore', 'ignore', 'inherit'],
     });
-    const kind = `${threads ? `${threads} threads` : 'process'}, ${plain ? 'plain JS' : 'addon'}`;
-    const member = { name, threads, claims, kind, child, fate: 'works', ended: Promise.resolve() };
+    const kind = `${threads > 0 ? 'thread' : 'process'}, ${plain ? 'JS' : 'addon'}`;
+    const member = { name, kind, child, fate: 'works', ended: Promise.resolve() };
     member.ended = new Promise((resolve, reject) => {
       child.once('error', reject);
       child.once('exit', (code, signal) => {
-        if (member.fate === 'works')
-          member.fate = code === 0 ? 'finished' : `ended: ${signal ?? code}`;
+        // One that was killed on purpose is no failure; one that failed after a stall is.
+        if (code !== 0 && member.fate !== 'killed') member.fate = `failed (${signal ?? code})`;
+        else if (member.fate === 'works') member.fate = 'finished';
         resolve();
       });
     });
@@ -86,7 +85,7 @@ async function stopWhileHolding(dir, { name, child }) {
 export async function killWhileHolding(dir, member, tell) {
   const lease = await stopWhileHolding(dir, member);
   if (!lease) return;
-  member.fate = `killed at ${lease.run}`;
+  member.fate = 'killed';
   member.child.kill('SIGKILL');
   tell(`${member.name} was killed (SIGKILL) while it held ${lease.run} at fence ${lease.fence}`);
 }
@@ -110,7 +109,7 @@ export async function stallPastLease(dir, member, tell) {
   }
   const ms = Date.now() - before;
   tell(`${member.name} goes on after ${ms} ms; ${taker} has taken ${run} in the meantime`);
-  member.fate = `stalled ${ms} ms`;
+  member.fate = `stalled ${(ms / 1000).toFixed(1)} s`;
   member.child.kill('SIGCONT');
 }
 

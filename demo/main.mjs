@@ -113,7 +113,7 @@ function report(crew, seconds) {
   const records = readRecords(dir);
   const byRun = holdingsOf(records, options.ttlMs);
   const onDisk = new Map(listRuns(dir).map((run) => [run, holdingsOnDisk(run)]));
-  const killed = crew.find(({ fate }) => fate.startsWith('killed'))?.name;
+  const killed = crew.find(({ fate }) => fate === 'killed')?.name;
   const handed = handovers(byRun);
   const double = doubleHoldings(byRun);
   const undone = listRuns(dir).filter((run) => readResults(dir, run).length === 0);
@@ -123,7 +123,7 @@ function report(crew, seconds) {
     ...unrecorded(byRun, onDisk, killed),
     ...undone.map((run) => `${run}: not done`),
     ...crew
-      .filter(({ fate }) => fate.startsWith('ended'))
+      .filter(({ fate }) => fate.startsWith('failed'))
       .map(({ name, fate }) => `${name} ${fate}`),
   ];
   const holdings = [...byRun.values()].flat();

@@ -1,4 +1,4 @@
-// What the demo found, as tables.
+// What the demo found, as tables that fit a terminal of 80 columns.
 
 import Table from 'cli-table3';
 
@@ -12,8 +12,8 @@ const LOOK = {
 /** @param {import('./crew.mjs').Member[]} crew @param {Map<string, any[]>} records @param {ReturnType<typeof import('./check.mjs').handovers>} handed */
 export function workerTable(crew, records, { reclaims }) {
   const table = new Table({
-    head: ['worker', 'kind', 'runs done', 'claims', 'renewals', 'null', 'reclaims', 'lost', 'fate'],
-    colAligns: ['left', 'left', 'right', 'right', 'right', 'right', 'right', 'right', 'left'],
+    head: ['worker', 'kind', 'done', 'renewals', 'null', 'reclaims', 'fate'],
+    colAligns: ['left', 'left', 'right', 'right', 'right', 'right', 'left'],
     ...LOOK,
   });
   for (const [worker, events] of records) {
@@ -22,9 +22,8 @@ export function workerTable(crew, records, { reclaims }) {
     table.push([
       worker,
       member?.kind ?? '',
-      ...['done', 'claimed', 'renewed', 'busy'].map(count),
+      ...['done', 'renewed', 'busy'].map(count),
       reclaims.filter(({ to }) => to === worker).length,
-      count('lost'),
       member?.fate ?? '',
     ]);
   }

@@ -1,88 +1,88 @@
-'use strict'
+'use strict';
 
 /**
  * The claim module: a lease with a fencing token on the run in a directory. Arguments are checked
  * here; the protocol is in the addon.
  */
 
-const { call, callSync } = require('./native.js')
-const check = require('./check.js')
-const { refuse } = require('../errors.js')
+const { call, callSync } = require('./native.js');
+const check = require('./check.js');
+const { refuse } = require('../errors.js');
 
 function acquisition(runDir, options) {
-  check.checkRunDir(runDir)
-  check.checkOptions(options)
-  const { holder, ttlMs, now } = options
-  check.checkHolder(holder)
-  check.checkTtl(ttlMs, check.runIdOf(runDir))
-  check.checkNow(now, ttlMs)
-  return [runDir, holder, ttlMs, now]
+  check.checkRunDir(runDir);
+  check.checkOptions(options);
+  const { holder, ttlMs, now } = options;
+  check.checkHolder(holder);
+  check.checkTtl(ttlMs, check.runIdOf(runDir));
+  check.checkNow(now, ttlMs);
+  return [runDir, holder, ttlMs, now];
 }
 
 async function acquireClaim(runDir, options) {
-  return await call('acquire', ...acquisition(runDir, options))
+  return await call('acquire', ...acquisition(runDir, options));
 }
 
 function acquireClaimSync(runDir, options) {
-  return callSync('acquire', ...acquisition(runDir, options))
+  return callSync('acquire', ...acquisition(runDir, options));
 }
 
 function released(runDir, fence) {
-  check.checkRunDir(runDir)
-  check.checkFence(fence)
-  return [runDir, fence]
+  check.checkRunDir(runDir);
+  check.checkFence(fence);
+  return [runDir, fence];
 }
 
 async function releaseClaim(runDir, fence) {
-  await call('release', ...released(runDir, fence))
+  await call('release', ...released(runDir, fence));
 }
 
 function releaseClaimSync(runDir, fence) {
-  callSync('release', ...released(runDir, fence))
+  callSync('release', ...released(runDir, fence));
 }
 
 async function readClaim(runDir) {
-  check.checkRunDir(runDir)
-  return await call('read', runDir)
+  check.checkRunDir(runDir);
+  return await call('read', runDir);
 }
 
 function readClaimSync(runDir) {
-  check.checkRunDir(runDir)
-  return callSync('read', runDir)
+  check.checkRunDir(runDir);
+  return callSync('read', runDir);
 }
 
 async function currentFence(runDir) {
-  check.checkRunDir(runDir)
-  return await call('currentFence', runDir)
+  check.checkRunDir(runDir);
+  return await call('currentFence', runDir);
 }
 
 function currentFenceSync(runDir) {
-  check.checkRunDir(runDir)
-  return callSync('currentFence', runDir)
+  check.checkRunDir(runDir);
+  return callSync('currentFence', runDir);
 }
 
 async function singleOpenWriter(context) {
   if (context === undefined) {
-    return { state: 'unknown', reason: 'no run directory and no presented fence were given' }
+    return { state: 'unknown', reason: 'no run directory and no presented fence were given' };
   }
-  check.checkOptions(context, 'context')
-  const { runDir, presentedFence } = context
-  check.checkFence(presentedFence, 'presentedFence')
-  const lease = await readClaim(runDir)
-  const current = lease === null ? 0 : lease.fence
-  if (current === presentedFence) return { state: 'holds' }
-  const who = lease?.holder ? `held by ${JSON.stringify(lease.holder)}` : 'held by nobody'
+  check.checkOptions(context, 'context');
+  const { runDir, presentedFence } = context;
+  check.checkFence(presentedFence, 'presentedFence');
+  const lease = await readClaim(runDir);
+  const current = lease === null ? 0 : lease.fence;
+  if (current === presentedFence) return { state: 'holds' };
+  const who = lease?.holder ? `held by ${JSON.stringify(lease.holder)}` : 'held by nobody';
   const detail =
     `run ${check.runIdOf(runDir)}: fence ${presentedFence} was presented, ` +
-    `but the current fence is ${current}, ${who}`
-  return { state: 'violated', detail }
+    `but the current fence is ${current}, ${who}`;
+  return { state: 'violated', detail };
 }
 
 function registerInvariants(registry) {
   if (typeof registry?.register !== 'function') {
-    throw refuse('invalid_config', 'registry must have a method `register(module, name, check)`.')
+    throw refuse('invalid_config', 'registry must have a method `register(module, name, check)`.');
   }
-  registry.register('store.run', 'single-open-writer', singleOpenWriter)
+  registry.register('store.run', 'single-open-writer', singleOpenWriter);
 }
 
 module.exports = {
@@ -95,5 +95,5 @@ module.exports = {
   registerInvariants,
   releaseClaim,
   releaseClaimSync,
-  singleOpenWriter
-}
+  singleOpenWriter,
+};

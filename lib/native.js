@@ -1,50 +1,50 @@
-'use strict'
+'use strict';
 
 /**
  * The door to the addon. It is loaded at the first call that needs it, so that a program which
  * imports the package for its types or its pure helpers needs no binary.
  */
 
-const { refusal } = require('../errors.js')
+const { refusal } = require('../errors.js');
 
-let binding
+let binding;
 
 /** Calls of this thread that are under way, and who waits for each, by ticket. */
-let calls
-let lastTicket = 0
-const waiting = new Map()
+let calls;
+let lastTicket = 0;
+const waiting = new Map();
 
 function addon() {
-  binding ??= require('../binding.js')
-  return binding
+  binding ??= require('../binding.js');
+  return binding;
 }
 
 function settle(ticket, answer) {
-  const resolve = waiting.get(ticket)
-  waiting.delete(ticket)
-  calls.settled()
-  resolve(answer)
+  const resolve = waiting.get(ticket);
+  waiting.delete(ticket);
+  calls.settled();
+  resolve(answer);
 }
 
 /** Calls a function of the addon on this thread; what it refuses is thrown. */
 function callSync(name, ...args) {
-  return accept(addon()[`${name}Sync`](...args))
+  return accept(addon()[`${name}Sync`](...args));
 }
 
 /** Calls a function of the addon on a thread of its own. */
 async function call(name, ...args) {
-  calls ??= new (addon().Calls)(settle)
-  const ticket = ++lastTicket
+  calls ??= new (addon().Calls)(settle);
+  const ticket = ++lastTicket;
   const answer = await new Promise((resolve) => {
-    calls[name](ticket, ...args)
-    waiting.set(ticket, resolve)
-  })
-  return accept(answer)
+    calls[name](ticket, ...args);
+    waiting.set(ticket, resolve);
+  });
+  return accept(answer);
 }
 
 function accept(answer) {
-  if (answer !== null && answer.refused !== undefined) throw refusal(answer)
-  return answer
+  if (answer !== null && answer.refused !== undefined) throw refusal(answer);
+  return answer;
 }
 
-module.exports = { call, callSync }
+module.exports = { call, callSync };

@@ -9,7 +9,7 @@ const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const bin = path.join('node_modules', '.bin');
 
 const CHECKS = [
-  [path.join(bin, 'biome'), 'ci'],
+  [path.join(bin, 'biome'), 'ci', `--colors=${process.stdout.isTTY ? 'force' : 'off'}`],
   [path.join(bin, 'tsc'), '--project', 'tsconfig.json'],
   ['cargo', 'fmt', '--check'],
   // The crate is two: the addon, and the plain protocol that has neither Node.js nor napi.

@@ -2,149 +2,34 @@
 //! `fixture/vectors/claims.jsonl`, at the level of the parser. Each case tells in up to three ways
 //! what its holding 4 says: what `read` answered of it, whether `acquire` found it held by somebody
 //! else, and how it stands in `after`, parsed.
-//!
-//! The cases are read with the crate's own reader, since holders in them are no Rust strings;
-//! `json_differential.rs` is what holds the reader itself to `JSON.parse`.
+
+mod vectors;
 
 use fencelink::body;
-use fencelink::json::{self, Kind, Value};
+use vectors::Tree;
 
 /// Holder and expiry.
 type Reading = (Vec<u16>, f64);
 
-#[derive(Default)]
-struct Case {
-    name: String,
-    content: Vec<u8>,
-    /// What `read` answered while 4 was the current fence.
-    read: Option<Reading>,
-    acquire: Option<Acquire>,
-    /// What parsing the file gave, as far as it was a body: `after` holds the file as it was.
-    after: Option<Reading>,
-}
-
-struct Acquire {
-    holder: Vec<u16>,
-    now_ms: f64,
-    refused: bool,
-}
-
-fn units(text: &str) -> Vec<u16> {
-    text.encode_utf16().collect()
-}
-
-/// A holding in `files`: its text, or `{ "b64": … }`.
-fn content(value: Value<'_, '_>) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    if value.kind() == Some(Kind::Text) {
-        let text = value.text().and_then(|text| text.string());
-        return text.expect("a file's text is well-formed").into_bytes();
-    }
-    value.object(|key, value| {
-        assert!(key.is("b64"));
-        let text = value.text().and_then(|text| text.string()).expect("base64");
-        bytes = base64(&text);
+fn cases() -> Vec<(String, Tree)> {
+    let cases = include_str!("fixture/vectors/claims.jsonl").lines().map(|line| {
+        let case = Tree::parse(line.as_bytes()).expect("a case");
+        (case.get("name").and_then(Tree::text).expect("a name"), case)
     });
-    bytes
+    cases.filter(|(name, _)| name.starts_with("body ")).collect()
 }
 
-fn base64(text: &str) -> Vec<u8> {
-    const DIGITS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let digit = |char| DIGITS.find(char).expect("a digit of base64") as u32;
-    let digits: Vec<u32> = text.trim_end_matches('=').chars().map(digit).collect();
-    let bytes = digits.chunks(4).flat_map(|group| {
-        let bits = (0..4).fold(0, |bits, at| bits << 6 | group.get(at).copied().unwrap_or(0));
-        let bytes = bits.to_be_bytes();
-        bytes[1..group.len()].to_vec()
-    });
-    bytes.collect()
+/// `{ holder, expiresAt }`; `None` for what is not a body.
+fn reading(tree: &Tree) -> Option<Reading> {
+    Some((tree.get("holder")?.units()?.to_vec(), tree.get("expiresAt")?.number()?))
 }
 
-/// `{ holder, expiresAt }` as parsed; `None` for what is not a body.
-fn reading(value: Value<'_, '_>) -> Option<Reading> {
-    let (mut holder, mut expires_at) = (None, None);
-    value.object(|key, value| {
-        if key.is("holder") {
-            holder = value.text();
-        } else if key.is("expiresAt") {
-            expires_at = value.number();
-        }
-    });
-    Some((holder?.units(), expires_at?))
+fn content(case: &Tree) -> Vec<u8> {
+    case.get("files").and_then(|files| files.get("4.json")).expect("a holding").content()
 }
 
-fn step(value: Value<'_, '_>, case: &mut Case) {
-    let mut op = String::new();
-    let mut options = None;
-    let mut result = None;
-    value.object(|key, value| {
-        if key.is("op") {
-            op = value.text().and_then(|text| text.string()).expect("an operation");
-        } else if key.is("options") {
-            let (mut holder, mut now_ms) = (None, None);
-            value.object(|key, value| {
-                if key.is("holder") {
-                    holder = value.text();
-                } else if key.is("now") {
-                    now_ms = value.number();
-                }
-            });
-            options = holder.zip(now_ms);
-        } else if key.is("result") && value.kind() == Some(Kind::Object) {
-            let (mut holder, mut fence, mut expires_at) = (None, None, None);
-            value.object(|key, value| {
-                if key.is("holder") {
-                    holder = value.text();
-                } else if key.is("fence") {
-                    fence = value.number();
-                } else if key.is("expiresAt") {
-                    expires_at = value.number();
-                }
-            });
-            let holder = holder.expect("a holder").units();
-            result = Some((fence.expect("a fence"), (holder, expires_at.expect("an expiry"))));
-        }
-    });
-    match (op.as_str(), result) {
-        ("acquire", result) => {
-            let (holder, now_ms) = options.expect("options");
-            case.acquire =
-                Some(Acquire { holder: holder.units(), now_ms, refused: result.is_none() });
-        }
-        ("read", Some((4.0, reading))) => case.read = Some(reading),
-        _ => (),
-    }
-}
-
-fn cases() -> Vec<Case> {
-    let lines = include_str!("fixture/vectors/claims.jsonl").lines().map(|line| {
-        let mut case = Case::default();
-        let read = json::read(line.as_bytes(), |value| {
-            value.object(|key, value| {
-                if key.is("name") {
-                    case.name = value.text().and_then(|text| text.string()).expect("a name");
-                } else if !case.name.starts_with("body ") {
-                    // Cases of other kinds are passed over.
-                } else if key.is("files") {
-                    value.object(|name, value| {
-                        assert!(name.is("4.json"), "these cases have one holding");
-                        case.content = content(value);
-                    });
-                } else if key.is("steps") {
-                    value.array(|value| step(value, &mut case));
-                } else if key.is("after") {
-                    value.object(|name, value| {
-                        if name.is("4.json") {
-                            case.after = reading(value);
-                        }
-                    });
-                }
-            })
-        });
-        assert_eq!(read, Ok(true), "{line}");
-        case
-    });
-    lines.filter(|case| case.name.starts_with("body ")).collect()
+fn after(case: &Tree) -> Option<Reading> {
+    reading(case.get("after").and_then(|after| after.get("4.json")).expect("still there"))
 }
 
 /// Guards the judgement that decides who may run: live, over, or damaged, for each body that was
@@ -154,20 +39,30 @@ fn bodies_are_judged_as_existing_workers_judge_them() {
     let cases = cases();
     assert!(cases.len() >= 80, "only {} cases were found", cases.len());
     let (mut read, mut acquired) = (0, 0);
-    for Case { name, content, read: seen, acquire, after } in cases {
-        let parsed = body::parse(&content).map(|body| (body.holder, body.expires_at));
-        let parsed = parsed.map(|(holder, expires_at)| (holder.units().to_vec(), expires_at.get()));
-        assert_eq!(parsed, after, "{name}: the file, parsed");
+    for (name, case) in &cases {
+        let parsed = body::parse(&content(case))
+            .map(|body| (body.holder.units().to_vec(), body.expires_at.get()));
+        assert_eq!(parsed, after(case), "{name}: the file, parsed");
 
         let (holder, expires_at) = parsed.unwrap_or_default();
-        if let Some(acquire) = acquire {
-            acquired += 1;
-            let held = acquire.now_ms < expires_at && holder != acquire.holder;
-            assert_eq!(held, acquire.refused, "{name}: held by somebody else");
-        }
-        if let Some(seen) = seen {
-            read += 1;
-            assert_eq!((holder, expires_at), seen, "{name}: read");
+        for step in case.get("steps").expect("steps").elements() {
+            let result = step.get("result").expect("a result");
+            let fence = result.get("fence").and_then(Tree::number);
+            match step.get("op").and_then(Tree::text).as_deref() {
+                Some("acquire") => {
+                    acquired += 1;
+                    let options = step.get("options").expect("options");
+                    let asks = options.get("holder").and_then(Tree::units).expect("a holder");
+                    let now = options.get("now").and_then(Tree::number).expect("a time");
+                    let held = now < expires_at && asks != holder;
+                    assert_eq!(held, *result == Tree::Null, "{name}: held by somebody else");
+                }
+                Some("read") if fence == Some(4.0) => {
+                    read += 1;
+                    assert_eq!(Some((holder.clone(), expires_at)), reading(result), "{name}: read");
+                }
+                _ => {}
+            }
         }
     }
     assert!(read >= 20 && acquired >= 40, "only {read} reads and {acquired} claims were found");
@@ -177,9 +72,14 @@ fn bodies_are_judged_as_existing_workers_judge_them() {
 #[test]
 fn cases_are_read_as_they_are_written() {
     let cases = cases();
-    let case = |name: &str| cases.iter().find(|case| case.name.starts_with(name)).expect("there");
-    assert!(case("body bom").content.starts_with(b"\xef\xbb\xbf{"));
-    assert_eq!(case("body badutf").after, Some((units("a\u{fffd}"), 2_000_000.0)));
-    assert_eq!(case("body lone: another").read, Some((vec![0xD800], 2_000_000.0)));
-    assert_eq!(case("body arr").after, None);
+    let case = |start: &str| {
+        let found = cases.iter().find(|(name, _)| name.starts_with(start));
+        &found.expect("there").1
+    };
+    assert!(content(case("body bom")).starts_with(b"\xef\xbb\xbf{"));
+    let replaced = "a\u{fffd}".encode_utf16().collect();
+    assert_eq!(after(case("body badutf")), Some((replaced, 2_000_000.0)));
+    let lone = case("body lone: another").get("steps").expect("steps").elements();
+    assert_eq!(reading(lone[0].get("result").expect("read")), Some((vec![0xD800], 2_000_000.0)));
+    assert_eq!(after(case("body arr")), None);
 }

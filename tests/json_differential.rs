@@ -143,12 +143,11 @@ fn every_document_is_judged_as_json_parse_judges_it() {
     let mut node = match node {
         Ok(node) => node,
         Err(error) if env::var("FENCELINK_WITHOUT_NODE").as_deref() == Ok("1") => {
-            eprintln!("NOT TESTED: cannot run node ({error}), and FENCELINK_WITHOUT_NODE is set");
+            // Past the test harness, which would keep this to itself.
+            let _ = writeln!(io::stderr(), "NOT TESTED against JSON.parse: no node ({error})");
             return;
         }
-        Err(error) => {
-            unreachable!("cannot run node ({error}). Set FENCELINK_WITHOUT_NODE=1 to do without")
-        }
+        Err(error) => panic!("cannot run node: {error}. To do without, FENCELINK_WITHOUT_NODE=1"),
     };
     let total = env::var("FENCELINK_DOCUMENTS");
     let total: usize = total.map_or(20_000, |total| total.parse().expect("a number"));

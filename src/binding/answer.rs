@@ -61,8 +61,9 @@ impl Refusal {
     }
 
     /// An argument that the face should have refused.
-    pub(super) fn bad_argument(name: &str, expected: &str) -> Refusal {
-        Refusal::bare(Code::InvalidConfig, format!("{name} must be {expected}."), false)
+    pub(super) fn bad_argument(name: &str, expected: &str) -> Box<Refusal> {
+        let message = format!("{name} must be {expected}.");
+        Box::new(Refusal::bare(Code::InvalidConfig, message, false))
     }
 
     fn bare(code: Code, message: String, retryable: bool) -> Refusal {
@@ -78,10 +79,10 @@ impl Refusal {
     }
 }
 
-impl From<ClaimError> for Refusal {
-    fn from(error: ClaimError) -> Refusal {
+impl From<ClaimError> for Box<Refusal> {
+    fn from(error: ClaimError) -> Self {
         let cause = error.cause();
-        Refusal {
+        Box::new(Refusal {
             refused: error.code().as_str().to_owned(),
             message: error.to_string(),
             retryable: error.is_retryable(),
@@ -89,6 +90,6 @@ impl From<ClaimError> for Refusal {
             errno: cause.map(|cause| cause.errno.to_string()),
             syscall: cause.map(|cause| cause.op.syscall().to_owned()),
             fence: error.fence().map(|fence| fence.get() as f64),
-        }
+        })
     }
 }

@@ -11,6 +11,8 @@ use napi::bindgen_prelude::{Env, Null, Result, Utf16String};
 use napi_derive::napi;
 use std::path::PathBuf;
 
+type Checked<T> = std::result::Result<T, Box<Refusal>>;
+
 #[napi]
 impl Calls {
     /// Answers a lease, or `null` when somebody else holds the run.
@@ -91,21 +93,21 @@ pub fn current_fence_sync(run_dir: Utf16String) -> Answer {
     answer(|| Ok(Answer::B(claim::current_fence(&System, &path(&run_dir)?)?.get() as f64)))
 }
 
-fn answer(call: impl FnOnce() -> std::result::Result<Answer, Refusal>) -> Answer {
-    run(|| call().unwrap_or_else(Answer::D))
+fn answer(call: impl FnOnce() -> Checked<Answer>) -> Answer {
+    run(|| call().unwrap_or_else(|refusal| Answer::D(*refusal)))
 }
 
 fn found(lease: Option<Lease>) -> Answer {
     lease.map_or(Answer::C(Null), |lease| Answer::A(lease.into()))
 }
 
-fn millis(name: &str, number: f64) -> std::result::Result<Millis, Refusal> {
+fn millis(name: &str, number: f64) -> Checked<Millis> {
     Millis::new(number).ok_or_else(|| Refusal::bad_argument(name, "a finite number"))
 }
 
 /// A path that names the same file here as it does for the host: one with lone surrogates has no
 /// name on disk that is its alone, and one with NUL has none.
-fn path(units: &[u16]) -> std::result::Result<PathBuf, Refusal> {
+fn path(units: &[u16]) -> Checked<PathBuf> {
     match String::from_utf16(units) {
         Ok(path) if !path.is_empty() && !path.contains('\0') => Ok(PathBuf::from(path)),
         _ => Err(Refusal::bad_argument("runDir", "a path without NUL or lone surrogates")),

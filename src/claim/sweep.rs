@@ -24,9 +24,17 @@ const KEPT_FENCES: u64 = 32;
 /// The age from which a scratch file is litter, by the wall clock.
 const SCRATCH_AGE_MS: f64 = 600_000.0;
 
+/// The lowest fence that stays on disk while `top` is the highest.
+fn oldest_kept(top: Fence) -> u64 {
+    top.get().saturating_sub(kept_fences(KEPT_FENCES))
+}
+
 impl<W: World> Claims<'_, W> {
     /// After a link that succeeded: what a listing shows now, or `None` when a higher holding
-    /// stands, in which case the own one has been removed. Below the highest it is safe to remove.
+    /// stands and the fence is worth nothing.
+    ///
+    /// The own file then stays, unless pruning would take it too: a worker that does not list
+    /// after its link could otherwise link the name anew and believe that it holds the run.
     pub(super) fn standing(&self, fence: Fence) -> Result<Option<View>, ClaimError> {
         if self.durability == Durability::Power {
             let synced = self.world.sync_dir(&self.dir);
@@ -34,13 +42,17 @@ impl<W: World> Claims<'_, W> {
         }
         let own = names::holding(fence);
         let view = self.scan()?;
-        if view.top().is_some_and(|(top, _)| top > fence) {
-            // A file that stays is below the highest: the next pruning takes it.
-            let _ = self.world.unlink(&self.dir, OsStr::new(&own));
-            return Ok(None);
+        match view.top() {
+            Some((top, _)) if top > fence => {
+                if fence.get() < oldest_kept(top) {
+                    // A file that stays is taken by the next pruning.
+                    let _ = self.world.unlink(&self.dir, OsStr::new(&own));
+                }
+                Ok(None)
+            }
+            // Gone already: pruned by somebody more than a window above.
+            _ => Ok(self.is_there(OsStr::new(&own))?.then_some(view)),
         }
-        // Gone already: pruned by somebody more than a window above.
-        Ok(self.is_there(OsStr::new(&own))?.then_some(view))
     }
 
     /// Removes every checkpoint write that was staged below `fence`, so that it can never become
@@ -61,7 +73,7 @@ impl<W: World> Claims<'_, W> {
     /// `fence`, the highest, so no number can be issued twice. Failures are left for the next
     /// taker: housekeeping must not fail a claim.
     pub(super) fn prune(&self, view: &View, fence: Fence) {
-        for name in view.holdings_below(fence.get().saturating_sub(kept_fences(KEPT_FENCES))) {
+        for name in view.holdings_below(oldest_kept(fence)) {
             let _ = self.world.unlink(&self.dir, &name);
         }
         let staged = view.staged.iter().filter(|(staged, _)| *staged >= fence);

@@ -64,7 +64,7 @@ fn signed(bytes: &[u8]) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use super::value;
+    use super::{DIRECT, value};
 
     /// Guards exactness: a lease's end is one double, the same for all.
     #[test]
@@ -131,5 +131,28 @@ mod tests {
                 );
             }
         }
+    }
+
+    /// Guards the digits that are kept of a long number: the halfway point below the least double
+    /// has 751 that count, and each of them does.
+    #[test]
+    fn no_digit_that_counts_is_left_out() {
+        let least = format!("{:.1074}", 5e-324);
+        let mut half = String::new();
+        let mut carry = 0;
+        for char in least.chars().chain(['0']) {
+            match char.to_digit(10) {
+                None => half.push(char),
+                Some(digit) => {
+                    half.push(char::from(b'0' + ((10 * carry + digit) / 2) as u8));
+                    carry = digit % 2;
+                }
+            }
+        }
+        let many = "0".repeat(DIRECT);
+        let below = format!("{}4{}", half.trim_end_matches('5'), "9".repeat(DIRECT));
+        assert_eq!(value(format!("{half}{many}").as_bytes()), 0.0, "halfway, to the even one");
+        assert_eq!(value(format!("{half}{many}1").as_bytes()), 5e-324, "a hair above");
+        assert_eq!(value(below.as_bytes()), 0.0, "a hair below");
     }
 }

@@ -8,7 +8,7 @@ const HIGHS: u64 = 0x8080_8080_8080_8080;
 const SPACES: u64 = b' ' as u64 * ONES;
 
 /// How many bytes a long stretch of plain text is looked at at once.
-const WIDE: usize = 32;
+const WIDE: usize = 64;
 
 /// The first place at or after `at` that is not blank. JSON knows four blanks and no more.
 #[inline]
@@ -67,14 +67,23 @@ pub(super) fn string_end(bytes: &[u8], mut at: usize) -> Result<(usize, bool), N
 /// The first quote, backslash or control byte at or after `at`; the end when there is none.
 #[inline]
 fn special(bytes: &[u8], mut at: usize) -> usize {
-    // Most strings are short, so the wide look starts only after two words without a find.
-    for _ in 0..2 {
+    // Most strings are short, so the wide look waits until two words had nothing.
+    for words in 1.. {
         match special_in_word(bytes, at) {
             Some(8) => at += 8,
             Some(within) => return at + within,
-            None => return special_in_rest(bytes, at),
+            None => break,
+        }
+        if words == 2 {
+            at = plain_end(bytes, at);
         }
     }
+    let rest = bytes.get(at..).unwrap_or_default();
+    at + rest.iter().position(|byte| is_special(*byte)).unwrap_or(rest.len())
+}
+
+/// Past as many whole stretches as have nothing special in them.
+fn plain_end(bytes: &[u8], mut at: usize) -> usize {
     while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<WIDE>()) {
         // No early exit and one byte of state: this becomes vector instructions.
         let found = chunk.iter().fold(0u8, |found, byte| found | u8::from(is_special(*byte)));
@@ -83,13 +92,7 @@ fn special(bytes: &[u8], mut at: usize) -> usize {
         }
         at += WIDE;
     }
-    loop {
-        match special_in_word(bytes, at) {
-            Some(8) => at += 8,
-            Some(within) => return at + within,
-            None => return special_in_rest(bytes, at),
-        }
-    }
+    at
 }
 
 /// The place of the first special byte within the eight bytes at `at`, 8 for none; `None` when
@@ -104,11 +107,6 @@ fn special_in_word(bytes: &[u8], at: usize) -> Option<usize> {
     let backslash = below(word ^ (u64::from(b'\\') * ONES), 1);
     let found = quote | backslash | below(word, b' ');
     Some((found.trailing_zeros() / 8) as usize)
-}
-
-fn special_in_rest(bytes: &[u8], at: usize) -> usize {
-    let rest = bytes.get(at..).unwrap_or_default();
-    at + rest.iter().position(|byte| is_special(*byte)).unwrap_or(rest.len())
 }
 
 const fn is_special(byte: u8) -> bool {

@@ -92,3 +92,23 @@ impl Nesting {
         (self.depth > 0).then_some(self.top & 1 == 1)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Nesting;
+
+    /// Guards the cost of depth: a file of brackets must not take many times its own size.
+    #[test]
+    fn a_level_costs_a_bit() {
+        let mut open = Nesting::default();
+        for level in 0..6400 {
+            assert_eq!(open.below.len(), usize::saturating_sub(level, 1) / 64);
+            open.push(level % 3 == 0);
+        }
+        for level in (0..6400).rev() {
+            assert_eq!(open.top(), Some(level % 3 == 0), "{level}");
+            open.pop();
+        }
+        assert_eq!(open.top(), None);
+    }
+}

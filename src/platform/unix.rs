@@ -177,7 +177,7 @@ pub(super) fn open_dir(path: &Path) -> FsResult<Dir> {
 
 pub(super) fn make_dir(path: &Path) -> FsResult<()> {
     let path = c_string(Op::Mkdir, path.as_os_str())?;
-    change(Op::Mkdir, Errno::EEXIST, || {
+    call(Op::Mkdir, || {
         // SAFETY: `path` is a C string that outlives the call.
         unsafe { libc::mkdir(path.as_ptr(), 0o777) as isize }
     })?;

@@ -65,7 +65,7 @@ pub(crate) struct Programs {
     setting: Setting,
     /// Whether calls are taken to forget.
     forgetful: bool,
-    refuted: bool,
+    refuted: Option<String>,
     pasts: Vec<KnownPast>,
     histories: Vec<KnownHistory>,
     begun: HashMap<Bound, Past>,
@@ -79,7 +79,7 @@ impl Programs {
             tables,
             setting,
             forgetful,
-            refuted: false,
+            refuted: None,
             pasts: Vec::new(),
             histories: Vec::new(),
             begun: HashMap::new(),
@@ -110,6 +110,9 @@ impl Programs {
         let Next::Asks(step) = known.next else {
             unreachable!("a call that has ended is given an answer");
         };
+        if self.refuted.is_some() {
+            return past;
+        }
         let (call, length, histories) = (known.call, known.length + 1, known.histories.clone());
         let told: Vec<_> =
             histories.into_iter().map(|history| self.tell(call, history, answer)).collect();
@@ -141,9 +144,9 @@ impl Programs {
         self.pasts.len()
     }
 
-    /// Whether two histories were taken for one and have differed.
-    pub(crate) fn is_refuted(&self) -> bool {
-        self.refuted
+    /// Two histories that were taken for one and have differed, told step by step.
+    pub(crate) fn refuted(&self) -> Option<&str> {
+        self.refuted.as_deref()
     }
 
     fn past(&self, past: Past) -> &KnownPast {
@@ -175,12 +178,14 @@ impl Programs {
 
     /// Makes a history one of a past's, and sees that it does what the past does.
     fn follow(&mut self, past: Past, history: History) {
-        let known = &mut self.pasts[past.0 as usize];
-        if self.histories[history.0 as usize].next != known.next {
-            self.refuted = true;
-            let dump = |h: History| { let mut v=vec![]; let mut at=Some(h); while let Some(x)=at { let k=&self.histories[x.0 as usize]; let t=locked(&self.tables); v.push(match &k.next { Next::Asks(s)=> s.told(&t), Next::Ends(e)=>format!("{e:?}")}); if let Some((b,a))=k.before { v.push(format!("   -> {}", a.told(&t))); at=Some(b);} else {at=None;} } v.reverse(); v.join("\n") };
-            panic!("REFUTED\n{}\n---\n{}", dump(known.histories[0]), dump(history));
+        let known = self.past(past);
+        if self.history(history).next != known.next {
+            let first = known.histories.first().map(|first| self.story(*first));
+            let (first, second) = (first.unwrap_or_default(), self.story(history));
+            self.refuted = Some(format!("{first}\n  and\n{second}"));
+            return;
         }
+        let known = &mut self.pasts[past.0 as usize];
         if known.histories.contains(&history) || known.histories.len() >= FOLLOWED {
             return;
         }
@@ -190,6 +195,24 @@ impl Programs {
             let told = self.tell(call, history, answer);
             self.follow(after, told);
         }
+    }
+
+    fn story(&self, history: History) -> String {
+        let tables = locked(&self.tables);
+        let mut lines = Vec::new();
+        let mut at = Some((history, None));
+        while let Some((history, answer)) = at {
+            let known = self.history(history);
+            let asked = match &known.next {
+                Next::Asks(step) => step.told(&tables),
+                Next::Ends(ended) => format!("ends: {ended:?}"),
+            };
+            let answer = answer.map(|answer: Answer| format!(" -> {}", answer.told(&tables)));
+            lines.push(format!("  {asked}{}", answer.unwrap_or_default()));
+            at = known.before.map(|(before, answer)| (before, Some(answer)));
+        }
+        lines.reverse();
+        lines.join("\n")
     }
 
     fn tell(&mut self, call: Bound, history: History, answer: Answer) -> History {
@@ -207,9 +230,7 @@ impl Programs {
         while let Some((history, answer)) = at {
             let known = self.history(history);
             let Next::Asks(step) = known.next else {
-                // Only a history that is taken for another can be told more than it asks for.
-                self.refuted = true;
-                return history;
+                unreachable!("a call that has ended is given an answer");
             };
             answers.push((step, answer));
             at = known.before;

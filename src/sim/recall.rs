@@ -26,6 +26,8 @@ impl Recall {
         next: &Next,
         forgetful: bool,
     ) -> Recall {
+        // Whoever has met a fault may remember anything.
+        let forgetful = forgetful && self.way.iter().all(|(_, _, errno)| errno.is_none_or(is_usual));
         let mut recall = self.clone();
         let errno = match answer {
             Answer::Failed(errno) => Some(errno),
@@ -44,6 +46,11 @@ impl Recall {
         }
         recall
     }
+}
+
+/// Whether steps answer so without anything being wrong.
+fn is_usual(errno: Errno) -> bool {
+    matches!(errno, Errno::EEXIST | Errno::ENOENT | Errno::ENOTSUP)
 }
 
 fn kind_of_step(step: Step) -> u8 {

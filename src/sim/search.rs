@@ -121,14 +121,17 @@ impl Search {
         let initial = self.model.initial();
         let _switched = self.model.switched();
         let mut broken = self.visit(initial, Reached { from: 0, by: 0 }).err();
-        while broken.is_none() && self.reached.len() < most_states {
+        while broken.is_none()
+            && self.reached.len() < most_states
+            && self.model.programs.borrow().refuted().is_none()
+        {
             let Some(state) = self.waiting.pop_front() else {
                 break;
             };
             broken = self.leave(&state).err();
         }
         let found = broken.map(|(violation, last)| self.found(violation, last));
-        if self.model.programs.borrow().is_refuted() { println!("REFUTED"); return Err(()); }
+        if let Some(x) = self.model.programs.borrow().refuted() { println!("REFUTED {x}"); return Err(()); }
         Ok(Report {
             scenario: self.model.scenario.name,
             states: self.reached.len(),

@@ -88,6 +88,9 @@ const SPLINTERS: &[&[u8]] = &[
 /// The next document. Half of them are left whole, the others are mutated.
 pub(crate) fn document(random: &mut Random) -> Vec<u8> {
     let mut out = Vec::new();
+    if random.below(50) == 0 {
+        out.extend_from_slice("\u{feff}".as_bytes());
+    }
     blank(random, &mut out);
     match random.below(20) {
         0..11 => body(random, &mut out),
@@ -268,6 +271,7 @@ fn number(random: &mut Random, out: &mut Vec<u8>) {
         3 if any.is_finite() => format!("{any:e}"),
         4 if any.is_finite() => format!("{any}"),
         5 if any.is_finite() => format!("{any:.*e}", random.below(25)),
+        6 if random.below(500) == 0 => far(random),
         6 => halfway(random),
         _ => digits(random),
     };
@@ -287,7 +291,19 @@ fn halfway(random: &mut Random) -> String {
     }
 }
 
-/// Digits as the grammar has them, and now and then one place where it does not.
+/// More digits than any exponent of a common number, and the exponent that takes them back.
+fn far(random: &mut Random) -> String {
+    let zeros = "0".repeat(random.pick(&[40, 40_000, 700_000]));
+    let digits = random.next();
+    let near = random.below(40);
+    match random.below(3) {
+        0 => format!("-0.{zeros}{digits}e{}", zeros.len() + near),
+        1 => format!("{digits}{zeros}.{digits}e-{}", zeros.len() + near),
+        _ => format!("{digits}{zeros}E+{digits}"),
+    }
+}
+
+/// Digits as the grammar has them.
 fn digits(random: &mut Random) -> String {
     let mut text = String::new();
     let run = |random: &mut Random, most: usize| {
