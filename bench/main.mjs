@@ -1,13 +1,14 @@
 // What a claim costs: beside bare system calls, which is the floor, and beside plain JavaScript.
 
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
 import { javascript, startFloor } from './contestants.mjs';
+import { median } from './measure.mjs';
 import { scenarios } from './scenarios.mjs';
 
 const HELP = `Measures claims on tmpfs and on disk: bare system calls from Rust (floor), the package's
@@ -44,7 +45,12 @@ if (!Number.isInteger(rounds) || rounds < 1) {
 /** Numbers for a program on standard output send what is for people elsewhere. */
 const print = values.json === '-' ? console.error : console.log;
 
-const result = { environment: environment(), volumes: await measureVolumes(), memory: memory() };
+const result = {
+  environment: environment(),
+  load: load(),
+  volumes: await measureVolumes(),
+  memory: memory(),
+};
 if (values.json === '-') console.log(JSON.stringify(result, null, 2));
 else if (values.json) writeFileSync(values.json, `${JSON.stringify(result, null, 2)}\n`);
 
@@ -58,6 +64,24 @@ function environment() {
   };
   print(Object.values(described).slice(0, -1).join(', '));
   return described;
+}
+
+/** What it takes to load the package: the size of the addon, and the time of `require`. */
+function load() {
+  const script = `const before = performance.now();
+    require('fencelink');
+    console.log(performance.now() - before);`;
+  const cwd = fileURLToPath(new URL('..', import.meta.url));
+  const times = Array.from({ length: 11 }, () =>
+    Number(execFileSync(process.execPath, ['-e', script], { cwd, encoding: 'utf8' })),
+  );
+  const addons = readdirSync(cwd).filter((name) => name.endsWith('.node'));
+  const bytes = Object.fromEntries(
+    addons.map((name) => [name, statSync(path.join(cwd, name)).size]),
+  );
+  print(`require: ${median(times).toFixed(1)} ms, median of ${times.length}`);
+  for (const [name, size] of Object.entries(bytes)) print(`${name}: ${Math.round(size / 1000)} kB`);
+  return { requireMs: median(times), bytes };
 }
 
 /** The type of the file system that a directory is on, as the kernel names it. */

@@ -62,6 +62,7 @@ fn make_with_parents<W: World>(world: &W, path: &Path, durability: Durability) -
         }
         (made, _) => made,
     };
+    mutant!(MadeByAnotherIsError => made?);
     match made {
         Ok(()) if durability == Durability::Power => {
             world.sync_dir(&world.open_dir(parent.unwrap_or(Path::new(".")))?)

@@ -2,7 +2,7 @@
 //! the file system and which errno. The code a host switches on and whether trying again can help
 //! are derived here and nowhere else. Losing a race is not an error and does not appear.
 
-use crate::env::FsError;
+use crate::env::{FsError, Op};
 use crate::errno::Errno;
 use crate::types::{Fence, LAST_FENCE};
 use std::fmt;
@@ -198,7 +198,7 @@ impl fmt::Display for WriteError {
             WriteError::Storage { dir, file, doing, cause } => {
                 let file = file.as_deref().map(|file| format!(" {file}")).unwrap_or_default();
                 let (step, errno) = (cause.op.syscall(), cause.errno);
-                let (dir, advice) = (dir.display(), advice(errno));
+                let (dir, advice) = (dir.display(), advice(*cause));
                 write!(out, "cannot {doing}{file} in {dir}: {step} answered {errno}. {advice}")
             }
             WriteError::Claim(error) => error.fmt(out),
@@ -208,10 +208,11 @@ impl fmt::Display for WriteError {
 
 impl std::error::Error for WriteError {}
 
-/// What the user can do about an errno, as a sentence.
-fn advice(errno: Errno) -> &'static str {
+/// What the user can do about it, as a sentence.
+fn advice(cause: FsError) -> &'static str {
     use Errno::*;
-    match errno {
+    match cause.errno {
+        _ if cause.op == Op::Random => "This system has no randomness to give.",
         EACCES | EPERM => "Give this process the right to it, or run it as the owner.",
         EROFS => "The volume is mounted read-only; put the runs on one that can be written.",
         ENOSPC | EDQUOT => "Free space or inodes on the volume, then try again.",
@@ -228,7 +229,7 @@ impl fmt::Display for ClaimError {
         let claims = self.claims().display();
         match self {
             ClaimError::Storage { doing, cause, .. } => {
-                let advice = advice(cause.errno);
+                let advice = advice(*cause);
                 let (errno, step) = (cause.errno, cause.op.syscall());
                 write!(out, "cannot {doing} in {claims}: {step} answered {errno}. {advice}")
             }

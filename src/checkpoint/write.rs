@@ -70,12 +70,23 @@ impl<W: World> Target<'_, W> {
     fn write_fenced(&self, fence: Fence) -> Result<(), WriteError> {
         let claims = Claims::open_or_make(self.world, self.write.run_dir, self.write.durability)?;
         let staged = OsString::from(names::staged(fence, &self.unique()?));
+        mutant!(LooksBeforeStaging => refuse_below(&claims, fence, self.write.run_dir)?);
+        mutant!(StagedOutOfReach => {
+            self.stage(&self.dir, &staged)?;
+            refuse_below(&claims, fence, self.write.run_dir)?;
+            return self.reveal(&self.dir, &staged).map_err(|cause| self.failed("", cause));
+        });
         let written = self.stage(&claims.dir, &staged).and_then(|()| {
+            mutant!(NoLook => return self.reveal(&claims.dir, &staged)
+                .or_else(|_| refuse_below(&claims, fence, self.write.run_dir)));
+            mutant!(LooksBeforeStaging => return self.reveal(&claims.dir, &staged)
+                .or_else(|_| refuse_below(&claims, fence, self.write.run_dir)));
             // The look comes after the staging: a taker that this look misses will see the file.
             refuse_below(&claims, fence, self.write.run_dir)?;
             match self.reveal(&claims.dir, &staged) {
                 // Removed by a taker, which then stands above.
                 Err(cause) if cause.errno == Errno::ENOENT => {
+                    mutant!(SealedIsSuccess => return Ok(()));
                     refuse_below(&claims, fence, self.write.run_dir)?;
                     Err(self.failed("find the staged checkpoint", cause))
                 }
@@ -91,6 +102,10 @@ impl<W: World> Target<'_, W> {
     }
 
     fn write_unfenced(&self) -> Result<(), WriteError> {
+        mutant!(WrittenInPlace => {
+            let _ = self.world.unlink(&self.dir, &self.name);
+            return self.stage(&self.dir, &self.name);
+        });
         let scratch = OsString::from(names::scratch(&self.unique()?));
         let written = self.stage(&self.dir, &scratch).and_then(|()| {
             let revealed = self.reveal(&self.dir, &scratch);

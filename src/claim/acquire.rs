@@ -50,18 +50,22 @@ pub fn acquire<W: World>(
             Decision::UsedUp => return Err(ClaimError::FencesUsedUp { claims: claims.path() }),
             Decision::Take(fence) => fence,
         };
+        mutant!(SealBeforeLink => claims.seal(&claims.scan()?, fence)?);
         match publish(&claims, fence, &request.holder, request.expires_at)? {
             Published::Lost => lost = fence,
             Published::Won => match claims.settle(fence) {
                 Ok(true) => return Ok(Some(request.lease(fence))),
                 Ok(false) => lost = Fence::NONE,
                 Err(refusal) => {
+                    mutant!(FaultIsNull => return Ok(None));
+                    mutant!(NoWithdraw => return Err(refusal));
                     claims.withdraw(fence);
                     return Err(refusal);
                 }
             },
         }
     }
+    mutant!(UnseenIsNull => return Ok(None));
     if lost == Fence::NONE || claims.shows_up(lost)? {
         Ok(None)
     } else {
@@ -81,6 +85,7 @@ impl<W: World> Claims<'_, W> {
         let Some(view) = self.standing(fence)? else {
             return Ok(false);
         };
+        mutant!(SealBeforeLink => return Ok(true));
         self.seal(&view, fence)?;
         self.prune(&view, fence);
         Ok(true)

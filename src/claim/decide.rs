@@ -19,6 +19,9 @@ pub(crate) fn decide(current: Option<&Lease>, holder: &Holder, now: Millis) -> D
     let Some(lease) = current else {
         return Fence::NONE.next().map_or(Decision::UsedUp, Decision::Take);
     };
+    mutant!(EndIsLive => if now == lease.expires_at && lease.holder != *holder {
+        return Decision::Held;
+    });
     match lease.fence.next() {
         None => Decision::UsedUp,
         Some(_) if lease.is_live(now) && lease.holder != *holder => Decision::Held,

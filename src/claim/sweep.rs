@@ -14,6 +14,8 @@ use crate::env::World;
 use crate::errno::Errno;
 use crate::error::ClaimError;
 use crate::names;
+#[cfg(feature = "sim")]
+use crate::sim::wrong;
 use crate::switch::{kept_fences, rounds};
 use crate::types::Fence;
 use std::ffi::OsStr;
@@ -37,13 +39,16 @@ impl<W: World> Claims<'_, W> {
     /// after its link could otherwise link the name anew and believe that it holds the run.
     pub(super) fn standing(&self, fence: Fence) -> Result<Option<View>, ClaimError> {
         if self.durability == Durability::Power {
+            mutant!(DirNotSynced => return Ok(Some(self.scan()?)));
             let synced = self.world.sync_dir(&self.dir);
             synced.map_err(|cause| self.failed(Some(fence), "make a claim durable", cause))?;
         }
         let own = names::holding(fence);
         let view = self.scan()?;
+        mutant!(NoSecondListing => return Ok(Some(view)));
         match view.top() {
             Some((top, _)) if top > fence => {
+                mutant!(OvertakenRemovesOwn => return wrong::remove_own(self, fence));
                 if fence.get() < oldest_kept(top) {
                     // A file that stays is taken by the next pruning.
                     let _ = self.world.unlink(&self.dir, OsStr::new(&own));
@@ -51,16 +56,21 @@ impl<W: World> Claims<'_, W> {
                 Ok(None)
             }
             // Gone already: pruned by somebody more than a window above.
-            _ => Ok(self.is_there(OsStr::new(&own))?.then_some(view)),
+            _ => {
+                mutant!(OwnNameNotChecked => return Ok(Some(view)));
+                Ok(self.is_there(OsStr::new(&own))?.then_some(view))
+            }
         }
     }
 
     /// Removes every checkpoint write that was staged below `fence`, so that it can never become
     /// visible. A failure must reach the caller: with it the promise to the new holder is void.
     pub(super) fn seal(&self, view: &View, fence: Fence) -> Result<(), ClaimError> {
+        mutant!(NoSeal => return Ok(()));
         for (_, name) in view.staged.iter().filter(|(staged, _)| *staged < fence) {
             match self.world.unlink(&self.dir, name) {
                 Err(cause) if cause.errno != Errno::ENOENT => {
+                    mutant!(SealFailureIgnored => continue);
                     return Err(self.failed(Some(fence), "remove an overtaken write", cause));
                 }
                 _ => {}
@@ -73,13 +83,20 @@ impl<W: World> Claims<'_, W> {
     /// `fence`, the highest, so no number can be issued twice. Failures are left for the next
     /// taker: housekeeping must not fail a claim.
     pub(super) fn prune(&self, view: &View, fence: Fence) {
+        mutant!(NoPrune => return);
+        mutant!(PruneTakesMaximum => wrong::prune_all(self, view));
+        mutant!(PruneDescending => wrong::prune_descending(self, view, oldest_kept(fence)));
         for name in view.holdings_below(oldest_kept(fence)) {
             let _ = self.world.unlink(&self.dir, &name);
         }
+        mutant!(NoSweep => return);
         let staged = view.staged.iter().filter(|(staged, _)| *staged >= fence);
         let scratch = staged.map(|(_, name)| name).chain(&view.scratch);
         for name in scratch {
             let modified = self.world.modified_ms(&self.dir, name);
+            mutant!(AgeByCaller => if wrong::old_by_caller(&modified, SCRATCH_AGE_MS) {
+                let _ = self.world.unlink(&self.dir, name);
+            });
             if modified.is_ok_and(|modified| self.world.now_ms() - modified > SCRATCH_AGE_MS) {
                 let _ = self.world.unlink(&self.dir, name);
             }

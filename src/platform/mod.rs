@@ -4,8 +4,9 @@
 //!
 //! What holds on each of them:
 //!
-//! - Every function makes one system call, or as few as the platform has it in; none goes on to
-//!   something weaker after an error, and an error is never turned into an empty answer.
+//! - Every function makes one system call, or as few as the platform has it in. None goes on to
+//!   something weaker after an error, except to sync a volume of macOS that knows no stronger way;
+//!   and an error is never turned into an empty answer.
 //! - A name that is not a single component, or cannot be handed to the system, is `EINVAL`; it
 //!   never reaches another directory.
 //! - A call that signals keep interrupting is given up after nine attempts with `EINTR`.

@@ -12,11 +12,12 @@ use crate::env::{Contents, FsError, FsResult, Kind, Op};
 use crate::errno::Errno;
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, OsStr};
-use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+
+mod call;
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -47,10 +48,8 @@ use bsd as kernel;
 )))]
 compile_error!("fencelink knows the system calls of Linux, macOS, FreeBSD, OpenBSD and DragonFly");
 
+use call::{call, change, last_errno};
 pub(super) use kernel::{create_nameless, link_nameless, random};
-
-/// How often a call is made that signals keep interrupting.
-const ATTEMPTS: u32 = 9;
 
 /// What one call to read or write is asked for at most; macOS refuses more.
 const MOST_AT_ONCE: usize = i32::MAX as usize;
@@ -67,48 +66,6 @@ pub struct Dir {
 /// A file being written.
 #[derive(Debug)]
 pub struct File(OwnedFd);
-
-fn last_errno() -> Errno {
-    Errno::from_raw(io::Error::last_os_error().raw_os_error().unwrap_or_default())
-}
-
-/// The one loop around a system call: again while it is interrupted, and not for ever.
-fn repeat(op: Op, mut attempt: impl FnMut() -> Result<usize, Errno>) -> FsResult<usize> {
-    let mut errno = Errno::EINTR;
-    for _ in 0..ATTEMPTS {
-        match attempt() {
-            Ok(answer) => return Ok(answer),
-            Err(Errno::EINTR) => errno = Errno::EINTR,
-            Err(other) => {
-                errno = other;
-                break;
-            }
-        }
-    }
-    Err(FsError { op, errno })
-}
-
-/// A system call that answers -1 with an errno, or else a number.
-fn call(op: Op, mut system: impl FnMut() -> isize) -> FsResult<usize> {
-    repeat(op, || usize::try_from(system()).map_err(|_| last_errno()))
-}
-
-/// A call that changes a directory. An interrupted attempt may have done its work, and `trace` is
-/// how the next one would meet it; that is answered with `EINTR`, for nobody can say whose work
-/// it was, rather than as another's.
-fn change(op: Op, trace: Errno, mut system: impl FnMut() -> isize) -> FsResult<usize> {
-    let mut attempts = 0;
-    let answer = call(op, || {
-        attempts += 1;
-        system()
-    });
-    match answer {
-        Err(error) if attempts > 1 && error.errno == trace => {
-            Err(FsError { op, errno: Errno::EINTR })
-        }
-        answer => answer,
-    }
-}
 
 fn c_string(op: Op, text: &OsStr) -> FsResult<CString> {
     CString::new(text.as_bytes()).map_err(|_| FsError { op, errno: Errno::EINVAL })
@@ -216,6 +173,7 @@ pub(super) fn read(dir: &Dir, name: &OsStr, limit: usize) -> FsResult<Contents> 
     let flags = libc::O_RDONLY | libc::O_NONBLOCK | libc::O_NOCTTY;
     let fd = match open_at(Op::Open, dir.fd.as_raw_fd(), &name, flags) {
         Ok(fd) => fd,
+        Err(error) if error.errno == Errno::ENOENT => return Err(error),
         Err(error) => return not_a_file(dir, &name).ok_or(error),
     };
     let stat = stat(&fd)?;

@@ -10,24 +10,29 @@
 use super::{FIRST_READ, epoch_ms};
 use crate::env::{Contents, FsError, FsResult, Kind, Op};
 use crate::errno::Errno;
-use std::ffi::{OsStr, OsString};
+use error::{ERROR_ACCESS_DENIED, ERROR_SHARING_VIOLATION, failed};
+use path::verbatim;
+use std::ffi::OsStr;
 use std::fs::{FileType, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::windows::fs::OpenOptionsExt;
 use std::os::windows::io::{IntoRawHandle, RawHandle};
-use std::path::{Component, Path, PathBuf, Prefix};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+mod error;
+mod path;
 
 const FILE_SHARE_READ: u32 = 1;
 const FILE_SHARE_WRITE: u32 = 2;
 const FILE_SHARE_DELETE: u32 = 4;
+const SHARE_IN_PLACE: u32 = FILE_SHARE_READ | FILE_SHARE_WRITE;
+const SHARE_ALL: u32 = SHARE_IN_PLACE | FILE_SHARE_DELETE;
+/// Without it, a directory does not open.
 const FILE_FLAG_BACKUP_SEMANTICS: u32 = 0x0200_0000;
 const BCRYPT_USE_SYSTEM_PREFERRED_RNG: u32 = 2;
 
-const ERROR_ACCESS_DENIED: i32 = 5;
-const ERROR_SHARING_VIOLATION: i32 = 32;
-
-/// How long to wait between attempts to replace a file that somebody has open: a third of a second.
+/// How long to wait between attempts to replace a file that somebody has open, 288 ms in all.
 const RENAME_PAUSES_MS: [u64; 10] = [1, 2, 5, 10, 20, 50, 50, 50, 50, 50];
 
 #[link(name = "kernel32")]
@@ -53,104 +58,6 @@ pub struct Dir {
 #[derive(Debug)]
 pub struct File(std::fs::File);
 
-fn failed(op: Op) -> impl Fn(io::Error) -> FsError {
-    // Without a number it is std that refuses, and what it refuses is a NUL in a path.
-    move |error| FsError { op, errno: error.raw_os_error().map_or(Errno::EINVAL, errno) }
-}
-
-/// The errno that stands for a Windows error, as Node.js translates it, but for two:
-/// `ERROR_INVALID_FUNCTION`, by which a volume says that it has no hard links, and
-/// `ERROR_DIRECTORY`, by which the system says that something is not one.
-fn errno(code: i32) -> Errno {
-    use Errno::*;
-    match code {
-        2 | 3 | 15 | 53 | 67 | 123 | 126 | 161 | 203 | 4392 => ENOENT,
-        4 => EMFILE,
-        5 | 1314 => EPERM,
-        6 | 1004 => EBADF,
-        8 | 14 => ENOMEM,
-        740 | 998 | 1920 => EACCES,
-        17 => EXDEV,
-        19 => EROFS,
-        32 | 33 | 170 | 231 | 303 => EBUSY,
-        23
-        | 31
-        | 59
-        | 110
-        | 156
-        | 205
-        | 1101..=1104
-        | 1106
-        | 1111
-        | 1117
-        | 1129
-        | 1165
-        | 1166
-        | 1392
-        | 1393 => EIO,
-        39 | 82 | 112 | 277 | 1100 => ENOSPC,
-        1 | 50 => ENOTSUP,
-        64 => ECONNRESET,
-        80 | 183 => EEXIST,
-        13 | 87 | 122 | 1464 => EINVAL,
-        109 | 230 | 232 | 233 => EPIPE,
-        111 => EFAULT,
-        121 | 1460 => ETIMEDOUT,
-        145 => ENOTEMPTY,
-        206 => ENAMETOOLONG,
-        223 => EFBIG,
-        267 => ENOTDIR,
-        1142 => EMLINK,
-        1225 => ECONNREFUSED,
-        1231 => ENETUNREACH,
-        1232 => EHOSTUNREACH,
-        1236 => ECONNABORTED,
-        1295 => EDQUOT,
-        1816 => ENOMEM,
-        1921 => ELOOP,
-        2250 => ENOTCONN,
-        other => Other(other),
-    }
-}
-
-/// A path in its verbatim form, in which nothing is left to be interpreted. `.` and `..` are taken
-/// out here, since the system would look for files of that name.
-fn verbatim(op: Op, path: &Path) -> FsResult<PathBuf> {
-    let mut whole = path.to_path_buf();
-    if !path.is_absolute() {
-        whole = std::env::current_dir().map_err(failed(op))?.join(path);
-    }
-    if !whole.is_absolute() {
-        // Relative to the current directory of another drive.
-        whole = std::path::absolute(path).map_err(failed(op))?;
-    }
-    let mut parts = whole.components();
-    let mut root = OsString::new();
-    match parts.next() {
-        Some(Component::Prefix(prefix)) => match prefix.kind() {
-            Prefix::Disk(letter) => root.push(format!(r"\\?\{}:\", char::from(letter))),
-            Prefix::UNC(server, share) => {
-                root.push(r"\\?\UNC\");
-                root.push(server);
-                root.push(r"\");
-                root.push(share);
-                root.push(r"\");
-            }
-            _ => return Ok(whole),
-        },
-        _ => return Err(FsError { op, errno: Errno::EINVAL }),
-    }
-    let mut verbatim = PathBuf::from(root);
-    for part in parts {
-        match part {
-            Component::Normal(name) => verbatim.push(name),
-            Component::ParentDir => drop(verbatim.pop()),
-            Component::Prefix(_) | Component::RootDir | Component::CurDir => {}
-        }
-    }
-    Ok(verbatim)
-}
-
 /// The path of a name in a directory. A separator would lead elsewhere, a colon to another stream
 /// of the file.
 fn at(op: Op, dir: &Dir, name: &OsStr) -> FsResult<PathBuf> {
@@ -167,9 +74,6 @@ fn options(share: u32) -> OpenOptions {
     options.share_mode(share).custom_flags(FILE_FLAG_BACKUP_SEMANTICS);
     options
 }
-
-const SHARE_ALL: u32 = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
-const SHARE_IN_PLACE: u32 = FILE_SHARE_READ | FILE_SHARE_WRITE;
 
 fn kind(kind: FileType) -> Kind {
     if kind.is_file() {
@@ -288,7 +192,12 @@ pub(super) fn close(file: File) -> FsResult<()> {
 
 pub(super) fn link(dir: &Dir, from: &OsStr, to: &OsStr) -> FsResult<()> {
     let (from, to) = (at(Op::Link, dir, from)?, at(Op::Link, dir, to)?);
-    std::fs::hard_link(from, to).map_err(failed(Op::Link))
+    std::fs::hard_link(from, to).map_err(|error| match failed(Op::Link)(error) {
+        // Denied, or a name whose deletion is pending. A volume without hard links says so
+        // otherwise, and `EPERM` would say it here.
+        FsError { op, errno: Errno::EPERM } => FsError { op, errno: Errno::EACCES },
+        other => other,
+    })
 }
 
 pub(super) fn unlink(dir: &Dir, name: &OsStr) -> FsResult<()> {
@@ -329,4 +238,42 @@ pub(super) fn random(bits: &mut [u8]) -> FsResult<()> {
         )
     };
     if status == 0 { Ok(()) } else { Err(unavailable(status)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Instant;
+
+    /// Guards checkpoints against a scanner that has the old one open for a moment, and their
+    /// writer against one that keeps it.
+    #[test]
+    fn a_rename_waits_for_a_reader_and_not_for_ever() {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        let dir = open_dir(root.path()).expect("it opens");
+        let (new, point) = (OsStr::new("new"), OsStr::new("point"));
+        let read_alone = || {
+            let mut options = OpenOptions::new();
+            options.read(true).share_mode(FILE_SHARE_READ).open(root.path().join(point))
+        };
+        for name in [new, point] {
+            drop(create(&dir, name).expect("a file is created"));
+        }
+
+        let reader = read_alone().expect("it opens");
+        let begun = Instant::now();
+        let refused = rename(&dir, new, &dir, point).expect_err("it cannot be replaced");
+        assert!(matches!(refused.errno, Errno::EBUSY | Errno::EPERM), "{refused}");
+        assert!(begun.elapsed() < Duration::from_secs(5));
+        drop(reader);
+
+        let reader = read_alone().expect("it opens");
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                std::thread::sleep(Duration::from_millis(60));
+                drop(reader);
+            });
+            rename(&dir, new, &dir, point).expect("it is replaced in the end");
+        });
+    }
 }

@@ -77,13 +77,12 @@ impl Model {
     fn is_clean(&self, files: &Files, fence: Fence) -> Result<(), Violation> {
         let floor = fence.get().saturating_sub(self.scenario.kept_fences);
         let tables = locked(&self.tables);
-        let mut litter = files.entries(self.claims).iter().filter(|(name, _)| {
-            match tables.meaning(*name) {
+        let mut litter =
+            files.entries(self.claims).iter().filter(|(name, _)| match tables.meaning(*name) {
                 Name::Holding(fence) => fence.get() < floor,
                 Name::Staged(_) | Name::Scratch => true,
                 Name::Foreign => false,
-            }
-        });
+            });
         match litter.next() {
             None => Ok(()),
             Some((name, _)) => broken(Promise::P5, false, || {
@@ -107,14 +106,17 @@ impl Model {
                 durability: Durability::Process,
             };
             let written = checkpoint::write(world, &write);
-            broken(Promise::P5, written.is_ok(), || format!("the next writer is told {written:?}"))?;
+            broken(Promise::P5, written.is_ok(), || {
+                format!("the next writer is told {written:?}")
+            })?;
         }
         let files = world.files();
         self.checkpoint_is_whole(&files)?;
         let tables = locked(&self.tables);
-        let mut scratch = files.entries(self.checkpoints).iter().filter(|(name, _)| {
-            names::is_scratch(tables.name_text(*name).as_encoded_bytes())
-        });
+        let mut scratch = files
+            .entries(self.checkpoints)
+            .iter()
+            .filter(|(name, _)| names::is_scratch(tables.name_text(*name).as_encoded_bytes()));
         match scratch.next() {
             None => Ok(()),
             Some((name, _)) => broken(Promise::P5, false, || {
@@ -144,8 +146,10 @@ impl Model {
         }
         self.checkpoint_is_whole(files).map_err(lost_power)?;
         let kept = self.shown(files).is_some_and(|shown| state.shown.contains(&shown));
-        broken(Promise::P7, kept || state.shown.is_empty(), || "a written checkpoint is gone".into())
-            .map_err(lost_power)?;
+        broken(Promise::P7, kept || state.shown.is_empty(), || {
+            "a written checkpoint is gone".into()
+        })
+        .map_err(lost_power)?;
         self.still_held(state, files).map_err(lost_power)
     }
 

@@ -1,5 +1,6 @@
 //! What actors do: calls of the core's public functions, and what became of them.
 
+use super::{peer, wrong};
 use crate::checkpoint::{self, Write};
 use crate::claim::{self, Request};
 use crate::directory::Durability;
@@ -13,6 +14,11 @@ use std::path::{Path, PathBuf};
 pub enum Call {
     /// Takes or renews the run for so many milliseconds.
     Acquire {
+        /// From the caller's clock on.
+        ttl_ms: i64,
+    },
+    /// As `Acquire`, by a worker of another implementation, which lists once and seals nothing.
+    PeerAcquire {
         /// From the caller's clock on.
         ttl_ms: i64,
     },
@@ -38,7 +44,7 @@ pub(crate) struct Bound {
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Act {
-    Acquire { now_ms: i64, ttl_ms: i64 },
+    Acquire { now_ms: i64, ttl_ms: i64, peer: bool },
     Release { fence: u64 },
     Write { fence: Option<u64> },
     Read,
@@ -73,8 +79,13 @@ impl Bound {
         let run_dir: &Path = &setting.run_dir;
         let durability = setting.durability;
         match self.act {
-            Act::Acquire { now_ms, ttl_ms } => {
+            Act::Acquire { now_ms, ttl_ms, peer } => {
+                wrong::called(now_ms, now_ms + ttl_ms);
                 let holder = setting.holders[usize::from(self.actor)].clone();
+                if peer {
+                    let (now, until) = (millis(now_ms), millis(now_ms + ttl_ms));
+                    return Ended::Acquired(peer::acquire(world, run_dir, &holder, now, until));
+                }
                 let request = request(holder, ttl_ms, now_ms, durability);
                 Ended::Acquired(claim::acquire(world, run_dir, &request))
             }
@@ -99,12 +110,7 @@ impl Bound {
 }
 
 /// A request to take the run.
-pub(crate) fn request(
-    holder: Holder,
-    ttl_ms: i64,
-    now_ms: i64,
-    durability: Durability,
-) -> Request {
+pub(crate) fn request(holder: Holder, ttl_ms: i64, now_ms: i64, durability: Durability) -> Request {
     let request = Request::new(holder, millis(ttl_ms), millis(now_ms), durability);
     request.expect("the times of a simulation are small")
 }

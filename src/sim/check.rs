@@ -63,7 +63,7 @@ impl Model {
         let worker = &mut state.workers[at];
         match call.act {
             // Whoever asks for a shorter lease is bound by it from that instant, answered or not.
-            Act::Acquire { now_ms, ttl_ms } => {
+            Act::Acquire { now_ms, ttl_ms, .. } => {
                 if let Some((_, until_ms)) = &mut worker.lease {
                     *until_ms = (*until_ms).min(now_ms + ttl_ms);
                 }
@@ -121,7 +121,8 @@ impl Model {
     /// Whether somebody else held the run, or won it each time that the caller tried.
     fn was_held(&self, seen: &Seen) -> bool {
         // A volume that says "taken" of a free name costs a round in which nobody won.
-        let false_losses = seen.faults.iter().filter(|fault| **fault == Some(Errno::EEXIST)).count();
+        let false_losses =
+            seen.faults.iter().filter(|fault| **fault == Some(Errno::EEXIST)).count();
         let lost = usize::from(seen.overtaken) + false_losses;
         seen.held || seen.overtaken > 0 && lost >= self.scenario.rounds
     }
@@ -151,8 +152,8 @@ impl Model {
             state.shown.extend(self.shown(&state.files));
         }
         if let Some(Bound { act: Act::Write { fence: Some(fence) }, .. }) = call {
-            broken(Promise::P3, state.highest() <= fence, || {
-                let highest = state.highest();
+            broken(Promise::P3, state.sealing <= fence, || {
+                let highest = state.sealing;
                 format!("a checkpoint fenced {fence} appears after {highest} was returned")
             })?;
         }
@@ -177,8 +178,12 @@ impl Model {
         call: Bound,
         ended: &Ended,
     ) -> Result<(), Violation> {
+        self.tidied(state, at)?;
         match (ended, call.act) {
-            (Ended::Acquired(Ok(Some(lease))), Act::Acquire { now_ms, ttl_ms }) => {
+            (Ended::Acquired(Ok(Some(lease))), Act::Acquire { now_ms, ttl_ms, peer }) => {
+                if !peer {
+                    state.sealing = state.sealing.max(lease.fence.get());
+                }
                 self.granted(state, at, lease, now_ms + ttl_ms)
             }
             (Ended::Acquired(Ok(None)), _) => {
@@ -187,7 +192,7 @@ impl Model {
                     "a caller is told that somebody else holds the run, and nobody did".into()
                 })
             }
-            (Ended::Acquired(Err(error)), Act::Acquire { now_ms, ttl_ms }) => {
+            (Ended::Acquired(Err(error)), Act::Acquire { now_ms, ttl_ms, .. }) => {
                 state.workers[at].lease = None;
                 self.excused(state, at, error)?;
                 self.nothing_left(state, at, now_ms + ttl_ms)
@@ -216,6 +221,25 @@ impl Model {
         }
     }
 
+    /// A call that no fault has struck leaves nothing behind that it made for itself.
+    fn tidied(&self, state: &State, at: usize) -> Result<(), Violation> {
+        let worker = &state.workers[at];
+        if worker.seen.faults[0].is_some() {
+            return Ok(());
+        }
+        let tables = locked(&self.tables);
+        let mut left = state.files.entries(self.claims).iter().filter(|(name, ino)| {
+            ino.is_of_call(at as u8, worker.begun)
+                && matches!(tables.meaning(*name), Name::Scratch | Name::Staged(_))
+        });
+        match left.next() {
+            None => Ok(()),
+            Some((name, _)) => broken(Promise::P5, false, || {
+                format!("a call has ended and left {:?}", tables.name_text(*name))
+            }),
+        }
+    }
+
     /// A caller is told that it holds the run.
     fn granted(
         &self,
@@ -237,11 +261,10 @@ impl Model {
             state.told.insert(place, fence);
         }
         let on_disk = self.body_at(state, fence);
-        let own = on_disk.is_none_or(|body| {
-            body.holder == lease.holder && body.expires_at == lease.expires_at
-        });
+        let own = on_disk
+            .is_none_or(|body| body.holder == lease.holder && body.expires_at == lease.expires_at);
         broken(Promise::P4, own, || format!("{fence} is returned and carries another's body"))?;
-        let told = (until_ms > state.clock_ms).then_some((fence, until_ms));
+        let told = (until_ms > state.latest_ms).then_some((fence, until_ms));
         state.workers[at].fence = Some(fence);
         state.workers[at].lease = told;
         self.one_holder(state, at)
@@ -300,7 +323,8 @@ impl Model {
                 broken(Promise::P6, true_to_fact, || {
                     format!("a write fenced {fence} is told it was overtaken, and {top} is highest")
                 })?;
-                broken(Promise::P7, !state.workers[at].seen.revealed, || {
+                let seen = &state.workers[at].seen;
+                broken(Promise::P7, !seen.revealed || seen.misled, || {
                     "a checkpoint is said to be refused and has appeared".into()
                 })
             }
@@ -349,9 +373,10 @@ impl Model {
 
     /// The clock has moved.
     pub(super) fn ticked(&self, state: &mut State) {
-        let clock_ms = state.clock_ms;
+        state.latest_ms = state.latest_ms.max(state.clock_ms);
+        let latest_ms = state.latest_ms;
         for worker in &mut state.workers {
-            worker.lease = worker.lease.filter(|(_, until_ms)| *until_ms > clock_ms);
+            worker.lease = worker.lease.filter(|(_, until_ms)| *until_ms > latest_ms);
         }
     }
 
@@ -379,12 +404,13 @@ impl Model {
     /// The highest fence on disk, and its body unless it is damaged.
     pub(super) fn top(&self, state: &State) -> Option<(u64, Option<Arc<Body>>)> {
         let tables = locked(&self.tables);
-        let holdings = state.files.entries(self.claims).iter().filter_map(|(name, ino)| {
-            match tables.meaning(*name) {
-                Name::Holding(fence) => Some((fence.get(), *ino)),
-                _ => None,
-            }
-        });
+        let holdings =
+            state.files.entries(self.claims).iter().filter_map(|(name, ino)| {
+                match tables.meaning(*name) {
+                    Name::Holding(fence) => Some((fence.get(), *ino)),
+                    _ => None,
+                }
+            });
         let (fence, ino) = holdings.max_by_key(|(fence, _)| *fence)?;
         let content = state.files.content(ino)?;
         Some((fence, tables.body(content).cloned()))
@@ -395,9 +421,9 @@ impl Model {
         let entries = state.files.entries(self.claims);
         let found = {
             let tables = locked(&self.tables);
-            entries.iter().find(|(name, _)| {
-                matches!(tables.meaning(*name), Name::Holding(at) if at.get() == fence)
-            })
+            entries.iter().find(
+                |(name, _)| matches!(tables.meaning(*name), Name::Holding(at) if at.get() == fence),
+            )
         };
         found.and_then(|(_, ino)| self.body_of(&state.files, *ino))
     }

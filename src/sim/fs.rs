@@ -107,7 +107,9 @@ impl Files {
 
     fn try_apply(&mut self, step: Step, around: &mut Around<'_>) -> Outcome {
         match step {
-            Step::OpenDir(path) => self.resolve(&around.tables.components(path)).map(Answer::Opened),
+            Step::OpenDir(path) => {
+                self.resolve(&around.tables.components(path)).map(Answer::Opened)
+            }
             Step::MakeDir(path) => self.make_dir(path, around),
             Step::List(dir) => {
                 let names = self.names(dir)?;
@@ -289,9 +291,10 @@ impl Files {
 
     /// Drops files that have no name, are not open, and that no loss of power can bring back.
     pub(super) fn forget_unreachable(&mut self) {
-        let closed = self.inodes.iter().filter(
-            |(_, inode)| matches!(inode, Inode::Regular(file) if !file.open),
-        );
+        let closed = self
+            .inodes
+            .iter()
+            .filter(|(_, inode)| matches!(inode, Inode::Regular(file) if !file.open));
         let gone: Vec<Ino> =
             closed.map(|(ino, _)| *ino).filter(|ino| !self.is_reachable(*ino)).collect();
         if !gone.is_empty() {

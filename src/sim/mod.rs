@@ -20,6 +20,7 @@ mod fingerprint;
 mod fs;
 mod model;
 mod mutant;
+mod peer;
 mod power;
 mod programs;
 mod recall;
@@ -30,6 +31,7 @@ mod state;
 mod step;
 mod tables;
 mod world;
+pub(crate) mod wrong;
 
 pub use call::Call;
 pub use check::{Promise, Violation};

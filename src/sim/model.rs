@@ -89,8 +89,10 @@ impl Model {
         let mut state = State {
             files: self.founded(),
             clock_ms: BEGINNING_MS,
+            latest_ms: BEGINNING_MS,
             workers: self.scenario.workers.iter().map(|_| Where::at_first()).collect(),
             told: Vec::new(),
+            sealing: 0,
             left: Left {
                 crashes: self.scenario.faults.crashes,
                 errors: self.scenario.faults.errors,
@@ -100,6 +102,7 @@ impl Model {
         };
         if let Start::Taken { worker, ttl_ms, times } = self.scenario.start {
             state.told = (1..=times).collect();
+            state.sealing = times;
             state.workers[worker].fence = Some(times);
             state.workers[worker].lease = (ttl_ms > 0).then_some((times, BEGINNING_MS + ttl_ms));
         }

@@ -104,9 +104,8 @@ impl Files {
             let before = self.inodes.len();
             let entries = self.directories().flat_map(|(_, dir)| &dir.entries);
             let named: Vec<Ino> = entries.map(|entry| entry.1).chain([Ino::ROOT]).collect();
-            self.inodes.retain(|(ino, inode)| {
-                matches!(inode, Inode::Regular(_)) || named.contains(ino)
-            });
+            self.inodes
+                .retain(|(ino, inode)| matches!(inode, Inode::Regular(_)) || named.contains(ino));
             if self.inodes.len() == before {
                 return;
             }

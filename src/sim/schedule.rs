@@ -108,9 +108,11 @@ impl Model {
 
     /// A step that is done as soon as it can be.
     fn local_step(&self, state: &State) -> Option<(usize, Step)> {
-        let steps = state.workers.iter().enumerate().filter_map(|(at, worker)| {
-            worker.running.map(|past| (at, self.asked(past)))
-        });
+        let steps = state
+            .workers
+            .iter()
+            .enumerate()
+            .filter_map(|(at, worker)| worker.running.map(|past| (at, self.asked(past))));
         steps.into_iter().find(|(_, step)| self.is_local(state, *step))
     }
 
@@ -155,9 +157,11 @@ impl Model {
         let calls = if worker.crashed { &spec.after_crash } else { &spec.calls };
         let call = calls.get(usize::from(worker.ended))?;
         let act = match *call {
-            Call::Acquire { ttl_ms } => {
-                Act::Acquire { now_ms: state.clock_ms - spec.behind_ms, ttl_ms }
-            }
+            Call::Acquire { ttl_ms } | Call::PeerAcquire { ttl_ms } => Act::Acquire {
+                now_ms: state.clock_ms - spec.behind_ms,
+                ttl_ms,
+                peer: matches!(call, Call::PeerAcquire { .. }),
+            },
             Call::Release => Act::Release { fence: worker.fence? },
             Call::Write => {
                 let fence = state.workers[spec.writes_for.unwrap_or(at)].fence?;
@@ -239,6 +243,8 @@ impl Turn<'_, '_> {
                 self.state.workers[at].listing = None;
                 if fault.landed {
                     self.apply(at, self.model.part(step));
+                    let moved = matches!(step, Step::Rename(..));
+                    self.state.workers[at].seen.misled |= moved;
                 }
                 self.strike(at, fault);
                 Answer::Failed(fault.errno)

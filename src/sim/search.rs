@@ -2,8 +2,8 @@
 //! first violation found has the shortest way to it. The way is told step by step, and as numbers
 //! that replay it.
 
-use super::fingerprint::fingerprint;
 use super::check::{Promise, Violation};
+use super::fingerprint::fingerprint;
 use super::model::Model;
 use super::scenario::Scenario;
 use super::schedule::Action;
@@ -131,7 +131,10 @@ impl Search {
             broken = self.leave(&state).err();
         }
         let found = broken.map(|(violation, last)| self.found(violation, last));
-        if let Some(x) = self.model.programs.borrow().refuted() { println!("REFUTED {x}"); return Err(()); }
+        if let Some(x) = self.model.programs.borrow().refuted() {
+            println!("REFUTED {x}");
+            return Err(());
+        }
         Ok(Report {
             scenario: self.model.scenario.name,
             states: self.reached.len(),

@@ -12,9 +12,14 @@ use crate::errno::Errno;
 pub(crate) struct State {
     pub(crate) files: Files,
     pub(crate) clock_ms: i64,
+    /// The latest that the clock has ever been: a lease that has ended does not begin anew when
+    /// the clock is put back.
+    pub(crate) latest_ms: i64,
     pub(crate) workers: Vec<Where>,
     /// All fences that were returned to callers, in ascending order.
     pub(crate) told: Vec<u64>,
+    /// The highest of them that a taker was returned who seals.
+    pub(crate) sealing: u64,
     /// What may still go wrong.
     pub(crate) left: Left,
     /// What readers have seen of the checkpoint since a writer was last told that it is written,
@@ -80,6 +85,8 @@ pub(crate) struct Seen {
     pub(crate) overtaken: u8,
     /// Whether it made a checkpoint visible.
     pub(crate) revealed: bool,
+    /// Whether it was told that this had failed.
+    pub(crate) misled: bool,
     /// Faults that struck it.
     pub(crate) faults: [Option<Errno>; 2],
 }

@@ -26,11 +26,8 @@ pub(crate) fn open_dir_opens_directories_only<B: Bench>(bench: &B) {
     refused(fs.open_dir(&root.join("absent")), Op::Open, Errno::ENOENT);
     put(fs, &open(bench), "file", b"");
     refused(fs.open_dir(&root.join("file")), Op::Open, Errno::ENOTDIR);
-    for odd in [Odd::Pipe, Odd::Socket] {
-        let name = format!("{odd:?}");
-        if bench.odd(&name, odd) {
-            refused(fs.open_dir(&root.join(name)), Op::Open, Errno::ENOTDIR);
-        }
+    if bench.odd("pipe", Odd::Pipe) {
+        refused(fs.open_dir(&root.join("pipe")), Op::Open, Errno::ENOTDIR);
     }
     if bench.symlink("link", "sub") {
         make(bench, "sub");

@@ -1,6 +1,6 @@
 //! The real system on a temporary directory, and what only it can be asked.
 
-use crate::bench::{Bench, Odd, open, put, refused};
+use crate::bench::{Bench, Odd, names, open, put, refused};
 use fencelink::env::{Fs, FsError, Op};
 use fencelink::errno::Errno;
 use fencelink::platform::System;
@@ -38,7 +38,7 @@ impl Bench for RealBench {
 
     fn difficult_names(&self) -> Vec<OsString> {
         let mut names: Vec<OsString> =
-            ["7.json.bak", "0x10.json", " 8.json", "٧.json", "é", "e\u{301}", &"n".repeat(255)]
+            ["7.json.bak", "0x10.json", " 8.json", "٧.json", "é", &"n".repeat(255)]
                 .map(OsString::from)
                 .into();
         names.extend(unix::difficult_names());
@@ -93,6 +93,8 @@ mod unix {
         if cfg!(target_os = "linux") {
             use std::os::unix::ffi::OsStringExt;
             names.push(OsString::from_vec(b"\xff\xfe.json".to_vec()));
+            // The same letter composed otherwise; macOS finds the one by the other.
+            names.push("e\u{301}".into());
         }
         names
     }
@@ -200,8 +202,10 @@ fn long_and_indirect_paths_lead_where_they_say() {
     path.extend([".", "..", &"d".repeat(50)]);
     let dir = fs.open_dir(&path).expect("a long path opens");
     put(fs, &dir, "7.json", b"");
-    let dir = fs.open_dir(Path::new(".")).expect("the current directory opens");
-    assert!(fs.exists(&dir, "Cargo.toml".as_ref()).expect("it can be looked at"));
+    let here = fs.open_dir(Path::new(".")).expect("the current directory opens");
+    let current = std::env::current_dir().expect("there is a current directory");
+    let current = fs.open_dir(&current).expect("it opens by its own path");
+    assert_eq!(names(fs, &here), names(fs, &current));
 }
 
 /// Guards messages and hosts that match on them: an errno is told by its name.

@@ -1,7 +1,8 @@
 //! What macOS and the BSDs have of their own: directories are read through the C library, no file
 //! is without a name, and on Apple's systems `fsync` stops at the drive's cache.
 
-use super::{Dir, File, fsync, last_errno, open_at, repeat};
+use super::call::{call, last_errno, repeat};
+use super::{Dir, File, fsync, open_at};
 use crate::env::{FsError, FsResult, Op};
 use crate::errno::Errno;
 use std::ffi::{CStr, OsStr};
@@ -41,7 +42,7 @@ pub(super) fn list(
     loop {
         let mut found = null_mut();
         // `readdir` tells its end and its errors by the same null; `readdir_r` does not.
-        repeat(Op::List, || {
+        repeat(Op::List, None, || {
             // SAFETY: the stream is open and this thread's alone; `entry` has room for the
             // longest name there is on these systems; `found` is set to it or to null.
             match unsafe { libc::readdir_r(stream.0, entry.as_mut_ptr(), &mut found) } {
@@ -70,7 +71,7 @@ pub(in crate::platform) fn link_nameless(_file: &File, _dir: &Dir, _to: &OsStr) 
 /// Volumes that do not know the call, those of a network among them, are asked for what they have.
 #[cfg(target_vendor = "apple")]
 pub(super) fn flush(fd: &OwnedFd) -> FsResult<()> {
-    let flushed = super::call(Op::Sync, || {
+    let flushed = call(Op::Sync, || {
         // SAFETY: the descriptor is open, and no memory is handed over.
         unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_FULLFSYNC) as isize }
     });
@@ -90,7 +91,7 @@ pub(super) fn flush(fd: &OwnedFd) -> FsResult<()> {
 
 /// Fills `bits` from the kernel, not from a generator in this process that a copy would share.
 pub(in crate::platform) fn random(bits: &mut [u8]) -> FsResult<()> {
-    super::call(Op::Random, || {
+    call(Op::Random, || {
         // SAFETY: the kernel writes exactly `bits.len()` bytes to `bits`.
         unsafe { libc::getentropy(bits.as_mut_ptr().cast(), bits.len()) as isize }
     })?;

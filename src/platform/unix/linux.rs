@@ -1,7 +1,8 @@
 //! What Linux has of its own: a directory read straight from the kernel, files without a name,
 //! and `getrandom`.
 
-use super::{Dir, File, call, component, link_at, open_at, stat};
+use super::call::call;
+use super::{Dir, File, component, link_at, open_at, stat};
 use crate::env::{FsError, FsResult, Op};
 use crate::errno::Errno;
 use std::ffi::{CString, OsStr};
@@ -132,4 +133,45 @@ pub(in crate::platform) fn random(bits: &mut [u8]) -> FsResult<()> {
         unsafe { libc::read(device.as_raw_fd(), bits.as_mut_ptr().cast(), bits.len()) }
     })?;
     if got == bits.len() { Ok(()) } else { Err(FsError { op: Op::Random, errno: Errno::EIO }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An entry as the kernel lays it out, padded to eight bytes.
+    fn entry(name: &[u8], d_type: u8) -> Vec<u8> {
+        let length = (NAME_AT + name.len() + 1).next_multiple_of(8);
+        let mut entry = vec![0; length];
+        entry[RECORD_LEN_AT..TYPE_AT].copy_from_slice(&(length as u16).to_ne_bytes());
+        entry[TYPE_AT] = d_type;
+        entry[NAME_AT..NAME_AT + name.len()].copy_from_slice(name);
+        entry
+    }
+
+    fn told(entries: &[u8]) -> (Option<()>, Vec<(Vec<u8>, u8)>) {
+        let mut told = Vec::new();
+        let whole = tell(entries, &mut |name, d_type| told.push((name.to_vec(), d_type)));
+        (whole, told)
+    }
+
+    /// Guards the highest fence: an entry must not be skipped, and a buffer that does not add up
+    /// must be an error, not the end of the listing or an endless one.
+    #[test]
+    fn entries_are_told_to_the_last_or_not_believed() {
+        let both = [entry(b"7.json", libc::DT_REG), entry(b"1234567890123.json", 0)].concat();
+        let expected =
+            vec![(b"7.json".to_vec(), libc::DT_REG), (b"1234567890123.json".to_vec(), 0)];
+        assert_eq!(told(&both), (Some(()), expected));
+        assert_eq!(told(&[]), (Some(()), vec![]));
+        for cut in 1..both.len() {
+            let whole = cut == entry(b"7.json", 0).len();
+            assert_eq!(told(&both[..cut]).0.is_some(), whole, "cut at {cut}");
+        }
+        for length in [0, 1, 18, 19, 4_000, u16::MAX] {
+            let mut wrong = entry(b"7.json", libc::DT_REG);
+            wrong[RECORD_LEN_AT..TYPE_AT].copy_from_slice(&length.to_ne_bytes());
+            assert_eq!(told(&wrong).0, None, "a length of {length}");
+        }
+    }
 }
