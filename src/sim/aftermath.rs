@@ -4,7 +4,7 @@
 //! every interleaving is looked at, this is a crash of all workers between any two steps.
 
 use super::call::{CHECKPOINT, holder, request};
-use super::check::{Promise, Violation, broken};
+use super::check::{Promise, Violation};
 use super::fingerprint::fingerprint;
 use super::fs::Files;
 use super::model::Model;
@@ -60,17 +60,17 @@ impl Model {
         let request = request(holder("latecomer"), 1_000, LATER_MS, durability);
         let taken = claim::acquire(&world, run_dir, &request);
         let Ok(Some(lease)) = &taken else {
-            return broken(Promise::P5, false, || format!("the next taker is told {taken:?}"));
+            return self.judge(Promise::P5, false, || format!("the next taker is told {taken:?}"));
         };
         let fence = lease.fence.get();
-        broken(Promise::P2, fence > highest, || {
+        self.judge(Promise::P2, fence > highest, || {
             format!("the next taker gets {fence}, and {highest} had been returned")
         })?;
         self.is_clean(&world.files(), lease.fence)?;
         self.writes(&world, lease.fence)?;
         let names = files.entries(self.claims).len() as u64;
         let (steps, most) = (world.steps(), MOST_STEPS + 4 * names);
-        broken(Promise::P8, steps <= most, || format!("the next taker needs {steps} steps"))
+        self.judge(Promise::P8, steps <= most, || format!("the next taker needs {steps} steps"))
     }
 
     /// Whether a claim has left nothing in the directory that is of no use any more.
@@ -85,7 +85,7 @@ impl Model {
             });
         match litter.next() {
             None => Ok(()),
-            Some((name, _)) => broken(Promise::P5, false, || {
+            Some((name, _)) => self.judge(Promise::P5, false, || {
                 format!("{:?} stays after a claim of {fence}", tables.name_text(*name))
             }),
         }
@@ -106,7 +106,7 @@ impl Model {
                 durability: Durability::Process,
             };
             let written = checkpoint::write(world, &write);
-            broken(Promise::P5, written.is_ok(), || {
+            self.judge(Promise::P5, written.is_ok(), || {
                 format!("the next writer is told {written:?}")
             })?;
         }
@@ -119,7 +119,7 @@ impl Model {
             .filter(|(name, _)| names::is_scratch(tables.name_text(*name).as_encoded_bytes()));
         match scratch.next() {
             None => Ok(()),
-            Some((name, _)) => broken(Promise::P5, false, || {
+            Some((name, _)) => self.judge(Promise::P5, false, || {
                 format!("{:?} stays in the checkpoints", tables.name_text(*name))
             }),
         }
@@ -141,12 +141,12 @@ impl Model {
         };
         for (name, file) in holdings {
             let whole = self.body_of(files, file).is_some();
-            broken(Promise::P4, whole, || format!("{} is damaged", self.text(name)))
+            self.judge(Promise::P4, whole, || format!("{} is damaged", self.text(name)))
                 .map_err(lost_power)?;
         }
         self.checkpoint_is_whole(files).map_err(lost_power)?;
         let kept = self.shown(files).is_some_and(|shown| state.shown.contains(&shown));
-        broken(Promise::P7, kept || state.shown.is_empty(), || {
+        self.judge(Promise::P7, kept || state.shown.is_empty(), || {
             "a written checkpoint is gone".into()
         })
         .map_err(lost_power)?;
@@ -162,7 +162,7 @@ impl Model {
         let durability = self.scenario.durability;
         let request = request(holder("latecomer"), 1_000, state.clock_ms, durability);
         let taken = claim::acquire(&world, &self.setting.run_dir, &request);
-        broken(Promise::P1, taken == Ok(None), || {
+        self.judge(Promise::P1, taken == Ok(None), || {
             format!("a lease is live, and the next taker is told {taken:?}")
         })
     }

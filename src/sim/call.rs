@@ -78,6 +78,7 @@ impl Bound {
     pub(crate) fn run(&self, world: &impl World, setting: &Setting) -> Ended {
         let run_dir: &Path = &setting.run_dir;
         let durability = setting.durability;
+        wrong::called(0, 0);
         match self.act {
             Act::Acquire { now_ms, ttl_ms, peer } => {
                 wrong::called(now_ms, now_ms + ttl_ms);
@@ -101,6 +102,20 @@ impl Bound {
             }
             Act::Read => Ended::Read(claim::read(world, run_dir)),
         }
+    }
+
+    /// The process that makes the call, and from which number on it counts.
+    pub(crate) fn identity(&self) -> (u32, u64) {
+        (u32::from(self.actor), u64::from(self.number) << 16)
+    }
+
+    /// Whether a nonce was made in this call.
+    pub(crate) fn made_nonce(&self, nonce: &str) -> bool {
+        let (process, first) = self.identity();
+        let mut parts = nonce.split('-').map(str::parse::<u64>);
+        let (of, count) = (parts.next(), parts.next());
+        of == Some(Ok(u64::from(process)))
+            && matches!(count, Some(Ok(count)) if count >> 16 == first >> 16)
     }
 
     /// The bytes that a write of this call is of.

@@ -48,16 +48,20 @@ pub struct Violation {
     pub why: String,
 }
 
-/// A promise, unless it holds.
-pub(super) fn broken(
-    promise: Promise,
-    holds: bool,
-    why: impl FnOnce() -> String,
-) -> Result<(), Violation> {
-    if holds { Ok(()) } else { Err(Violation { promise, why: why() }) }
-}
-
 impl Model {
+    /// A promise that must hold, where the scenario judges it.
+    pub(super) fn judge(
+        &self,
+        promise: Promise,
+        holds: bool,
+        why: impl FnOnce() -> String,
+    ) -> Result<(), Violation> {
+        if holds || self.scenario.judged.is_some_and(|judged| judged != promise) {
+            return Ok(());
+        }
+        Err(Violation { promise, why: why() })
+    }
+
     /// A worker has made a call.
     pub(super) fn called(&self, state: &mut State, at: usize, call: Bound) {
         let worker = &mut state.workers[at];
@@ -86,11 +90,11 @@ impl Model {
             Change::Entry { dir, name, before, after } if dir == self.claims => {
                 let meaning = locked(&self.tables).meaning(name);
                 if let (Name::Holding(_), Some(after)) = (meaning, after) {
-                    broken(Promise::P4, before.is_none(), || {
+                    self.judge(Promise::P4, before.is_none(), || {
                         format!("{} stands for another file now", self.text(name))
                     })?;
                     let whole = self.body_of(&state.files, after).is_some();
-                    broken(Promise::P4, whole, || {
+                    self.judge(Promise::P4, whole, || {
                         format!("{} appears with a damaged body", self.text(name))
                     })?;
                     self.published(state, at);
@@ -107,7 +111,7 @@ impl Model {
                 let published = entries.iter().any(|(name, ino)| {
                     *ino == file && matches!(tables.meaning(*name), Name::Holding(_))
                 });
-                broken(Promise::P4, !published, || "a published holding is written to".into())
+                self.judge(Promise::P4, !published, || "a published holding is written to".into())
             }
             Change::Entry { .. } => Ok(()),
         }
@@ -152,7 +156,7 @@ impl Model {
             state.shown.extend(self.shown(&state.files));
         }
         if let Some(Bound { act: Act::Write { fence: Some(fence) }, .. }) = call {
-            broken(Promise::P3, state.sealing <= fence, || {
+            self.judge(Promise::P3, state.sealing <= fence, || {
                 let highest = state.sealing;
                 format!("a checkpoint fenced {fence} appears after {highest} was returned")
             })?;
@@ -167,7 +171,7 @@ impl Model {
         };
         let bytes = locked(&self.tables).bytes(content);
         let text = String::from_utf8_lossy(&bytes);
-        broken(Promise::P7, self.is_checkpoint(&text), || format!("readers see {text:?}"))
+        self.judge(Promise::P7, self.is_checkpoint(&text), || format!("readers see {text:?}"))
     }
 
     /// A call has answered.
@@ -188,18 +192,18 @@ impl Model {
             }
             (Ended::Acquired(Ok(None)), _) => {
                 state.workers[at].lease = None;
-                broken(Promise::P6, self.was_held(&state.workers[at].seen), || {
+                self.judge(Promise::P6, self.was_held(&state.workers[at].seen), || {
                     "a caller is told that somebody else holds the run, and nobody did".into()
                 })
             }
-            (Ended::Acquired(Err(error)), Act::Acquire { now_ms, ttl_ms, .. }) => {
+            (Ended::Acquired(Err(error)), _) => {
                 state.workers[at].lease = None;
                 self.excused(state, at, error)?;
-                self.nothing_left(state, at, now_ms + ttl_ms)
+                self.nothing_left(state, at, call)
             }
             (Ended::Released(Ok(())), Act::Release { fence }) => {
                 let top = self.top(state).map_or(0, |(top, _)| top);
-                broken(Promise::P6, top != fence, || {
+                self.judge(Promise::P6, top != fence, || {
                     format!("{fence} was given back and is still the highest")
                 })
             }
@@ -210,13 +214,13 @@ impl Model {
                 if self.scenario.volume.power {
                     state.shown = self.shown(&state.files).into_iter().collect();
                 }
-                broken(Promise::P7, state.workers[at].seen.revealed, || {
+                self.judge(Promise::P7, state.workers[at].seen.revealed, || {
                     "a checkpoint is said to be written and never appeared".into()
                 })
             }
             (Ended::Written(Err(error)), act) => self.refused(state, at, act, error),
             (Ended::Read(Ok(_)), _) => Ok(()),
-            (Ended::Panicked(text), _) => broken(Promise::P6, false, || text.clone()),
+            (Ended::Panicked(text), _) => self.judge(Promise::P6, false, || text.clone()),
             (ended, act) => unreachable!("{ended:?} is no answer to {act:?}"),
         }
     }
@@ -234,7 +238,7 @@ impl Model {
         });
         match left.next() {
             None => Ok(()),
-            Some((name, _)) => broken(Promise::P5, false, || {
+            Some((name, _)) => self.judge(Promise::P5, false, || {
                 format!("a call has ended and left {:?}", tables.name_text(*name))
             }),
         }
@@ -250,20 +254,20 @@ impl Model {
     ) -> Result<(), Violation> {
         let (fence, holder) = (lease.fence.get(), &self.holders[at]);
         let asked = lease.holder == *holder && lease.expires_at.get() == until_ms as f64;
-        broken(Promise::P4, asked, || format!("{lease:?} is not what was asked for"))?;
+        self.judge(Promise::P4, asked, || format!("{lease:?} is not what was asked for"))?;
         let before = state.workers[at].seen.highest;
-        broken(Promise::P2, fence > before, || {
+        self.judge(Promise::P2, fence > before, || {
             format!("{fence} is returned, and {before} had been before the call")
         })?;
         let place = state.told.binary_search(&fence);
-        broken(Promise::P2, place.is_err(), || format!("{fence} is returned twice"))?;
+        self.judge(Promise::P2, place.is_err(), || format!("{fence} is returned twice"))?;
         if let Err(place) = place {
             state.told.insert(place, fence);
         }
         let on_disk = self.body_at(state, fence);
         let own = on_disk
             .is_none_or(|body| body.holder == lease.holder && body.expires_at == lease.expires_at);
-        broken(Promise::P4, own, || format!("{fence} is returned and carries another's body"))?;
+        self.judge(Promise::P4, own, || format!("{fence} is returned and carries another's body"))?;
         let told = (until_ms > state.latest_ms).then_some((fence, until_ms));
         state.workers[at].fence = Some(fence);
         state.workers[at].lease = told;
@@ -282,7 +286,7 @@ impl Model {
         });
         match others.into_iter().next() {
             None => Ok(()),
-            Some((other, worker)) => broken(Promise::P1, false, || {
+            Some((other, worker)) => self.judge(Promise::P1, false, || {
                 let (own, theirs) = (state.workers[at].lease, worker.lease);
                 format!("{at} is told {own:?} at {} while {other} has {theirs:?}", state.clock_ms)
             }),
@@ -290,20 +294,17 @@ impl Model {
     }
 
     /// A claim that failed leaves no lease that locks others out and that nobody was told of.
-    fn nothing_left(&self, state: &State, at: usize, until_ms: i64) -> Result<(), Violation> {
-        let worker = &state.workers[at];
+    fn nothing_left(&self, state: &State, at: usize, call: Bound) -> Result<(), Violation> {
         // Of two faults the second can hit the giving back, and then the lease has to end.
-        if worker.seen.faults[1].is_some() || self.scenario.faults.always.is_some() {
+        let faults = &self.scenario.faults;
+        if state.workers[at].seen.faults[1].is_some() || faults.always.is_some() {
             return Ok(());
         }
-        let top = self.top(state).and_then(|(top, body)| Some((top, body?)));
-        let left = top.is_some_and(|(top, body)| {
-            body.holder == self.holders[at]
-                && body.expires_at.get() == until_ms as f64
-                && until_ms > state.clock_ms
-                && worker.fence.is_none_or(|told| top > told)
+        let left = self.top(state).and_then(|(_, body)| body).filter(|body| {
+            let is_own = body.nonce.as_deref().is_some_and(|nonce| call.made_nonce(nonce));
+            is_own && body.expires_at.get() > state.latest_ms as f64
         });
-        broken(Promise::P8, !left, || {
+        self.judge(Promise::P8, left.is_none(), || {
             "a claim failed, and its lease locks the run though nobody was told of it".into()
         })
     }
@@ -320,16 +321,16 @@ impl Model {
             (WriteError::Overtaken { presented, .. }, Act::Write { fence: Some(fence) }) => {
                 let top = self.top(state).map_or(0, |(top, _)| top);
                 let true_to_fact = presented.get() == fence && top > fence;
-                broken(Promise::P6, true_to_fact, || {
+                self.judge(Promise::P6, true_to_fact, || {
                     format!("a write fenced {fence} is told it was overtaken, and {top} is highest")
                 })?;
                 let seen = &state.workers[at].seen;
-                broken(Promise::P7, !seen.revealed || seen.misled, || {
+                self.judge(Promise::P7, !seen.revealed || seen.misled, || {
                     "a checkpoint is said to be refused and has appeared".into()
                 })
             }
             (WriteError::Overtaken { .. }, _) => {
-                broken(Promise::P6, false, || "an unfenced write was overtaken".into())
+                self.judge(Promise::P6, false, || "an unfenced write was overtaken".into())
             }
             (WriteError::Storage { cause, .. }, _) => self.caused(state, at, Some(*cause)),
             (WriteError::Claim(error), _) => self.excused(state, at, error),
@@ -341,11 +342,13 @@ impl Model {
         let struck = |errno| state.workers[at].seen.faults.contains(&Some(errno));
         match error {
             ClaimError::ScratchTaken { .. } | ClaimError::TakenButUnseen { .. } => {
-                broken(Promise::P6, struck(Errno::EEXIST), || format!("{error:?} without a cause"))
+                self.judge(Promise::P6, struck(Errno::EEXIST), || {
+                    format!("{error:?} without a cause")
+                })
             }
             ClaimError::Unsettled { .. } => {
                 // Only others make holdings vanish.
-                broken(Promise::P6, self.scenario.workers.len() > 1, || {
+                self.judge(Promise::P6, self.scenario.workers.len() > 1, || {
                     "the claims are said to change too fast, and nobody changed them".into()
                 })
             }
@@ -358,7 +361,9 @@ impl Model {
         let named = cause.is_some_and(|cause| {
             struck.contains(&Some(cause.errno)) || self.is_natural(cause.errno)
         });
-        broken(Promise::P6, named, || format!("an error tells {cause:?}, and {struck:?} struck"))
+        self.judge(Promise::P6, named, || {
+            format!("an error tells {cause:?}, and {struck:?} struck")
+        })
     }
 
     /// Whether a step can fail so on this volume with no fault at all.

@@ -291,12 +291,10 @@ impl Answers for Replay<'_> {
     }
 
     fn process(&self) -> u32 {
-        u32::from(self.call.actor)
+        self.call.identity().0
     }
 
     fn counted(&self) -> u64 {
-        // No two calls of an actor count alike.
-        let counted = self.counted.replace(self.counted.get() + 1);
-        u64::from(self.call.number) << 16 | counted
+        self.call.identity().1 + self.counted.replace(self.counted.get() + 1)
     }
 }

@@ -2,6 +2,7 @@
 //! which faults may strike.
 
 use super::call::Call;
+use super::check::Promise;
 use super::fault::Fault;
 use super::fs::Volume;
 use super::mutant::Mutant;
@@ -112,6 +113,8 @@ pub struct Scenario {
     pub start: Start,
     /// What may go wrong.
     pub faults: Faults,
+    /// The one promise that is judged; unless told, all are.
+    pub judged: Option<Promise>,
     /// The line of the protocol that is broken on purpose.
     pub mutant: Option<Mutant>,
 }
@@ -128,6 +131,7 @@ impl Scenario {
             rounds: 8,
             start: Start::Free,
             faults: Faults::none(),
+            judged: None,
             mutant: None,
         }
     }

@@ -326,6 +326,7 @@ impl Turn<'_, '_> {
         let next = {
             let programs = self.model.programs.borrow();
             if programs.length(past) > LONGEST_CALL {
+                // Whatever is judged, this must not go on.
                 let why = format!("a call is not done after {LONGEST_CALL} steps");
                 self.broken = Some(Violation { promise: Promise::P8, why });
             }

@@ -132,7 +132,7 @@ impl Search {
         }
         let found = broken.map(|(violation, last)| self.found(violation, last));
         if let Some(x) = self.model.programs.borrow().refuted() {
-            println!("REFUTED {x}");
+            let _ = x;
             return Err(());
         }
         Ok(Report {

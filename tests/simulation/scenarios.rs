@@ -137,6 +137,12 @@ pub(crate) fn quick() -> Vec<Scenario> {
             |_| {},
         ),
         with(
+            "peers, overtaken",
+            vec![a(&[TAKE]), b(&[TAKE]), Worker::new("c", &[Call::PeerAcquire { ttl_ms: 0 }])],
+            |_| {},
+        ),
+        with("started twice, errors", vec![a(&[HOLD]), a(&[HOLD])], errors),
+        with(
             "peers, leases",
             vec![
                 a(&[HOLD, HOLD]),
@@ -166,7 +172,10 @@ pub(crate) fn quick() -> Vec<Scenario> {
         ),
         with(
             "a clock ahead",
-            vec![a(&[HOLD]), Worker { behind_ms: -700_000, ..b(&[HOLD]) }],
+            vec![
+                a(&[HOLD]),
+                Worker { behind_ms: -700_000, ..b(&[Call::Acquire { ttl_ms: -700_000 }]) },
+            ],
             |it| {
                 it.volume.nameless = false;
             },
