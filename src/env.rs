@@ -131,7 +131,6 @@ pub trait Fs {
 
     /// Creates a file that has no name and vanishes with its handle unless it is linked. A
     /// platform or volume that has no such thing answers an error, which says no more than that.
-    /// Success promises that the volume is a local one, whose `EEXIST` on `link` can be believed.
     fn create_nameless(&self, dir: &Self::Dir) -> FsResult<Self::File>;
 
     /// Appends all of `bytes`; success promises that all were taken.

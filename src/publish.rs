@@ -80,7 +80,6 @@ impl<W: World> Attempt<'_, '_, W> {
         }
         match world.link_nameless(&file, dir, OsStr::new(&self.name)) {
             Ok(()) => Ok(Some(Published::Won)),
-            Err(cause) if cause.errno == Errno::EEXIST => Ok(Some(Published::Lost)),
             Err(_) => Ok(match self.owner()? {
                 Owner::Ourselves => Some(Published::Won),
                 Owner::SomebodyElse => Some(Published::Lost),

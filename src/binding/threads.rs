@@ -1,17 +1,13 @@
 //! The addon's own threads: tokio's blocking threads, which grow with what is stuck on them.
 //!
-//! Waking a sleeping thread can cost more than a whole claim. So one thread at most, after its
-//! job, watches for the next job for as long as a wake would take, and takes it without being
-//! woken. On a machine with one processor, where it would only keep the others from running, it
-//! does not.
+//! A job goes to the thread that became idle last, whose caches are warm, and is in its hands
+//! before it is woken, so that it finds no lock held by the one that woke it. When none is idle
+//! there is another. A thread that has had nothing to do for ten seconds ends.
 
-use std::hint::spin_loop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
-use std::thread::available_parallelism;
-#[allow(clippy::disallowed_types, reason = "bounds a busy wait; no lease is judged by it")]
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::{Thread, current, park_timeout};
+use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
 /// How many jobs can be stuck before further ones have to wait.
@@ -19,8 +15,7 @@ const MOST_THREADS: usize = 512;
 
 const STACK_BYTES: usize = 512 * 1024;
 
-/// About what it takes to wake a thread on another processor.
-const WATCH: Duration = Duration::from_micros(50);
+const IDLE: Duration = Duration::from_secs(10);
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -28,27 +23,33 @@ type Job = Box<dyn FnOnce() + Send>;
 pub(super) fn run(job: impl FnOnce() + Send + 'static) {
     let Some(threads) = threads() else { return };
     let job: Job = Box::new(job);
-    if let Some(job) = threads.hand_to_watcher(job) {
+    let idle = lock(&threads.idle).pop();
+    match idle {
+        Some(idle) => idle.hand(job),
         // Without any thread to run on, tokio panics, and drops the job with it.
-        let _ = catch_unwind(AssertUnwindSafe(|| {
-            threads.runtime.spawn_blocking(move || threads.work(job));
-        }));
+        None => drop(catch_unwind(AssertUnwindSafe(|| {
+            threads.runtime.spawn_blocking(move || threads.work(job))
+        }))),
     }
 }
 
 struct Threads {
     runtime: Runtime,
-    may_watch: bool,
-    watch: Mutex<Watch>,
-    /// A copy of `watch.next.is_some()`, to look at without the lock.
-    handed: AtomicBool,
+    /// The one that became idle last is at the end.
+    idle: Mutex<Vec<Arc<Idle>>>,
 }
 
-/// Whether a thread watches, and what it was handed.
-#[derive(Default)]
-struct Watch {
-    watched: bool,
-    next: Option<Job>,
+/// A thread that waits for a job. Whoever takes it out of the list owes it one.
+struct Idle {
+    thread: Thread,
+    job: Mutex<Option<Job>>,
+}
+
+impl Idle {
+    fn hand(&self, job: Job) {
+        *lock(&self.job) = Some(job);
+        self.thread.unpark();
+    }
 }
 
 fn threads() -> Option<&'static Threads> {
@@ -59,53 +60,39 @@ fn threads() -> Option<&'static Threads> {
             .thread_stack_size(STACK_BYTES)
             .max_blocking_threads(MOST_THREADS)
             .build();
-        Some(Threads {
-            runtime: runtime.ok()?,
-            may_watch: available_parallelism().is_ok_and(|processors| processors.get() > 1),
-            watch: Mutex::default(),
-            handed: AtomicBool::new(false),
-        })
+        Some(Threads { runtime: runtime.ok()?, idle: Mutex::default() })
     });
     started.as_ref()
 }
 
 impl Threads {
-    /// Gives the job back when nobody watches.
-    fn hand_to_watcher(&self, job: Job) -> Option<Job> {
-        let mut watch = self.lock();
-        if !watch.watched || watch.next.is_some() {
-            return Some(job);
-        }
-        watch.next = Some(job);
-        self.handed.store(true, Ordering::Release);
-        None
-    }
-
-    fn work(&self, job: Job) {
-        let mut next = Some(job);
-        while let Some(job) = next {
+    fn work(&self, first: Job) {
+        first();
+        let idle = Arc::new(Idle { thread: current(), job: Mutex::default() });
+        while let Some(job) = self.next(&idle) {
             job();
-            next = self.watch();
         }
     }
 
-    /// Waits a moment for a further job, unless another thread does so already.
-    #[allow(clippy::disallowed_types, reason = "bounds a busy wait; no lease is judged by it")]
-    fn watch(&self) -> Option<Job> {
-        if !self.may_watch || std::mem::replace(&mut self.lock().watched, true) {
-            return None;
+    /// Waits for a job; `None` when none came for as long as a thread is kept.
+    fn next(&self, idle: &Arc<Idle>) -> Option<Job> {
+        lock(&self.idle).push(idle.clone());
+        loop {
+            park_timeout(IDLE);
+            if let Some(job) = lock(&idle.job).take() {
+                return Some(job);
+            }
+            // Nothing yet: woken for no reason, or for too long. Still in the list, nobody owes
+            // it a job, and it leaves; taken out, a job is on its way.
+            let mut list = lock(&self.idle);
+            if let Some(place) = list.iter().position(|other| Arc::ptr_eq(other, idle)) {
+                list.remove(place);
+                return None;
+            }
         }
-        let until = Instant::now() + WATCH;
-        while !self.handed.load(Ordering::Acquire) && Instant::now() < until {
-            spin_loop();
-        }
-        let mut watch = self.lock();
-        watch.watched = false;
-        self.handed.store(false, Ordering::Release);
-        watch.next.take()
     }
+}
 
-    fn lock(&self) -> MutexGuard<'_, Watch> {
-        self.watch.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

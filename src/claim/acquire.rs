@@ -35,7 +35,8 @@ impl Request {
 ///
 /// # Errors
 ///
-/// [`ClaimError`]: the storage failed, or this volume cannot decide a race. Nothing is held then.
+/// [`ClaimError`]: the storage failed, or this volume cannot decide a race. The call has taken
+/// nothing then; a lease that the holder had before runs on, under a fence that may be a higher one.
 pub fn acquire<W: World>(
     world: &W,
     run_dir: &Path,
@@ -59,7 +60,12 @@ pub fn acquire<W: World>(
                 Err(refusal) => {
                     mutant!(FaultIsNull => return Ok(None));
                     mutant!(NoWithdraw => return Err(refusal));
-                    claims.withdraw(fence);
+                    mutant!(RenewalWithdrawn => claims.withdraw(fence));
+                    // A holder that fails to renew goes on under the lease it knows, and nobody
+                    // else may be let in before it ends.
+                    if !current.is_some_and(|lease| request.holds(&lease)) {
+                        claims.withdraw(fence);
+                    }
                     return Err(refusal);
                 }
             },
@@ -74,6 +80,11 @@ pub fn acquire<W: World>(
 }
 
 impl Request {
+    /// Whether a lease is the live one of the holder that asks.
+    fn holds(&self, lease: &Lease) -> bool {
+        lease.is_live(self.now) && lease.holder == self.holder
+    }
+
     fn lease(&self, fence: Fence) -> Lease {
         Lease { holder: self.holder.clone(), fence, expires_at: self.expires_at }
     }

@@ -50,10 +50,11 @@ impl View {
 
     /// The names of all holdings below `floor`, in ascending order of their fences.
     pub(crate) fn holdings_below(&self, floor: u64) -> Vec<OsString> {
-        let plain = self.plain.iter().map(|fence| (*fence, names::holding(*fence).into()));
+        let plain = self.plain.iter().filter(|fence| fence.get() < floor);
+        let padded = self.padded.iter().filter(|(fence, _)| fence.get() < floor);
         let mut below: Vec<(Fence, OsString)> = plain
-            .chain(self.padded.iter().cloned())
-            .filter(|(fence, _)| fence.get() < floor)
+            .map(|fence| (*fence, names::holding(*fence).into()))
+            .chain(padded.cloned())
             .collect();
         below.sort();
         below.into_iter().map(|(_, name)| name).collect()

@@ -20,6 +20,7 @@
 use crate::env::{Clock, Contents, Entropy, Fs, FsResult, Kind};
 use std::ffi::OsStr;
 use std::path::Path;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -138,7 +139,10 @@ static COUNT: AtomicU64 = AtomicU64::new(0);
 
 impl Entropy for System {
     fn process_id(&self) -> u32 {
-        std::process::id()
+        // Asked once: the system call is not free, and a process that was copied meanwhile still
+        // has randomness of its own.
+        static ID: OnceLock<u32> = OnceLock::new();
+        *ID.get_or_init(std::process::id)
     }
 
     fn count(&self) -> u64 {

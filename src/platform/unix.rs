@@ -191,8 +191,9 @@ fn not_a_file(dir: &Dir, name: &CStr) -> Option<Contents> {
     (!is_file(&stat)).then_some(Contents::NotAFile)
 }
 
-/// Reads up to where the kernel says the file ends. `size` is only a guess at it: the size that
-/// network and FUSE volumes report may be out of date.
+/// Reads up to where the kernel says the file ends, by a read that gets nothing, or by one that
+/// gets less than it has room for where the file's `size` is reached. The size alone is only a
+/// guess: what network and FUSE volumes report may be out of date.
 fn read_whole(fd: &OwnedFd, size: usize, limit: usize) -> FsResult<Contents> {
     let most = limit.saturating_add(1);
     let mut bytes = Vec::<u8>::with_capacity(size.saturating_add(1).min(most).min(FIRST_READ));
@@ -212,6 +213,9 @@ fn read_whole(fd: &OwnedFd, size: usize, limit: usize) -> FsResult<Contents> {
         }
         // SAFETY: the kernel has written `got` bytes, no more than `room_len`, after the last.
         unsafe { bytes.set_len(bytes.len() + got) };
+        if got < room_len && bytes.len() == size {
+            return Ok(Contents::Bytes(bytes));
+        }
     }
     Ok(Contents::TooLarge)
 }

@@ -197,7 +197,7 @@ impl Model {
                 })
             }
             (Ended::Acquired(Err(error)), _) => {
-                state.workers[at].lease = None;
+                // A lease that the caller had before runs on.
                 self.excused(state, at, error)?;
                 self.nothing_left(state, at, call)
             }
@@ -296,8 +296,10 @@ impl Model {
     /// A claim that failed leaves no lease that locks others out and that nobody was told of.
     fn nothing_left(&self, state: &State, at: usize, call: Bound) -> Result<(), Violation> {
         // Of two faults the second can hit the giving back, and then the lease has to end.
-        let faults = &self.scenario.faults;
-        if state.workers[at].seen.faults[1].is_some() || faults.always.is_some() {
+        let worker = &state.workers[at];
+        let second = worker.seen.faults[1].is_some() || self.scenario.faults.always.is_some();
+        // A holder that could not renew keeps the run until its lease ends.
+        if second || worker.lease.is_some() {
             return Ok(());
         }
         let left = self.top(state).and_then(|(_, body)| body).filter(|body| {

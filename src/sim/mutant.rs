@@ -57,6 +57,8 @@ mutants! {
     FaultIsNull,
     /// a fence that could not be settled is not given back
     NoWithdraw,
+    /// a holder whose renewal failed is let go of before it is told
+    RenewalWithdrawn,
     /// a lease is live at the very instant of its end
     EndIsLive,
     /// a body that may not be read is judged damaged

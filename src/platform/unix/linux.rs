@@ -68,46 +68,20 @@ fn tell(entries: &[u8], each: &mut dyn FnMut(&[u8], u8)) -> Option<()> {
     Some(())
 }
 
-/// Volumes with files without a name on which this kernel, and no server, decides who gets a
-/// name: ext2 to ext4, XFS, Btrfs, F2FS, tmpfs, overlayfs, ZFS, bcachefs.
-const LOCAL: [u32; 8] = [
-    0x0000_ef53,
-    0x5846_5342,
-    0x9123_683e,
-    0xf2f5_2010,
-    0x0102_1994,
-    0x794c_7630,
-    0x2fc1_2fc1,
-    0xca45_1a4e,
-];
-
-/// SMB and FUSE volumes can have files without a name too, and their `EEXIST` may be the echo of
-/// a request sent twice; so a volume that is not known to be local is not used.
-fn is_local(fd: &OwnedFd) -> FsResult<bool> {
-    let mut volume = MaybeUninit::<libc::statfs64>::uninit();
-    call(Op::Create, || {
-        // SAFETY: `volume` is room for what the kernel writes and outlives the call.
-        unsafe { libc::fstatfs64(fd.as_raw_fd(), volume.as_mut_ptr()) as isize }
-    })?;
-    // SAFETY: the call succeeded, so the kernel has filled it in.
-    let volume = unsafe { volume.assume_init() };
-    // The number has 32 bits, in a type that differs from one C library to the next.
-    Ok(LOCAL.contains(&(volume.f_type as u32)))
-}
-
 pub(in crate::platform) fn create_nameless(dir: &Dir) -> FsResult<File> {
     let flags = libc::O_TMPFILE | libc::O_WRONLY;
-    let fd = open_at(Op::Create, dir.fd.as_raw_fd(), c".", flags)?;
-    if is_local(&fd)? {
-        Ok(File(fd))
-    } else {
-        Err(FsError { op: Op::Create, errno: Errno::ENOTSUP })
-    }
+    open_at(Op::Create, dir.fd.as_raw_fd(), c".", flags).map(File)
 }
 
+/// By the descriptor itself, which kernels before 6.10 grant to the privileged alone and answer
+/// `ENOENT` to others; for them, by the name that `/proc` has for it.
 pub(in crate::platform) fn link_nameless(file: &File, dir: &Dir, to: &OsStr) -> FsResult<()> {
-    let to = component(Op::Link, to)?;
-    let from = CString::new(format!("/proc/self/fd/{}", file.0.as_raw_fd()))
+    let (fd, to) = (file.0.as_raw_fd(), component(Op::Link, to)?);
+    match link_at(fd, c"", dir, &to, libc::AT_EMPTY_PATH) {
+        Err(FsError { errno: Errno::ENOENT, .. }) => {}
+        settled => return settled,
+    }
+    let from = CString::new(format!("/proc/self/fd/{fd}"))
         .map_err(|_| FsError { op: Op::Link, errno: Errno::EINVAL })?;
     link_at(libc::AT_FDCWD, &from, dir, &to, libc::AT_SYMLINK_FOLLOW)
 }
