@@ -145,11 +145,9 @@ impl Model {
                 .map_err(lost_power)?;
         }
         self.checkpoint_is_whole(files).map_err(lost_power)?;
-        let kept = self.shown(files).is_some_and(|shown| state.shown.contains(&shown));
-        self.judge(Promise::P7, kept || state.shown.is_empty(), || {
-            "a written checkpoint is gone".into()
-        })
-        .map_err(lost_power)?;
+        let kept = state.shown.contains(&self.shown(files));
+        self.judge(Promise::P7, kept, || "a written checkpoint is gone".into())
+            .map_err(lost_power)?;
         self.still_held(state, files).map_err(lost_power)
     }
 

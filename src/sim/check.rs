@@ -68,9 +68,11 @@ impl Model {
         match call.act {
             // Whoever asks for a shorter lease is bound by it from that instant, answered or not.
             Act::Acquire { now_ms, ttl_ms, .. } => {
-                if let Some((_, until_ms)) = &mut worker.lease {
-                    *until_ms = (*until_ms).min(now_ms + ttl_ms);
-                }
+                let shorter =
+                    |(fence, until_ms): (u64, i64)| (fence, until_ms.min(now_ms + ttl_ms));
+                let latest_ms = state.latest_ms;
+                worker.lease =
+                    worker.lease.map(shorter).filter(|(_, until_ms)| *until_ms > latest_ms);
                 self.see_holder(state, at, call);
             }
             // Whoever gives the run back has stopped working on it.
@@ -153,7 +155,7 @@ impl Model {
         let call = state.workers[at].running.map(|past| self.programs.borrow().call(past));
         state.workers[at].seen.revealed = true;
         if self.scenario.volume.power {
-            state.shown.extend(self.shown(&state.files));
+            state.shown.push(self.shown(&state.files));
         }
         if let Some(Bound { act: Act::Write { fence: Some(fence) }, .. }) = call {
             self.judge(Promise::P3, state.sealing <= fence, || {
@@ -212,7 +214,7 @@ impl Model {
             }
             (Ended::Written(Ok(())), _) => {
                 if self.scenario.volume.power {
-                    state.shown = self.shown(&state.files).into_iter().collect();
+                    state.shown = vec![self.shown(&state.files)];
                 }
                 self.judge(Promise::P7, state.workers[at].seen.revealed, || {
                     "a checkpoint is said to be written and never appeared".into()
@@ -299,7 +301,8 @@ impl Model {
         let worker = &state.workers[at];
         let second = worker.seen.faults[1].is_some() || self.scenario.faults.always.is_some();
         // A holder that could not renew keeps the run until its lease ends.
-        if second || worker.lease.is_some() {
+        let alike = self.holders.iter().filter(|holder| **holder == self.holders[at]).count() > 1;
+        if second || alike || worker.lease.is_some() {
             return Ok(());
         }
         let left = self.top(state).and_then(|(_, body)| body).filter(|body| {

@@ -107,7 +107,7 @@ impl Model {
             state.workers[worker].lease = (ttl_ms > 0).then_some((times, BEGINNING_MS + ttl_ms));
         }
         if self.scenario.volume.power {
-            state.shown.extend(self.shown(&state.files));
+            state.shown.push(self.shown(&state.files));
         }
         state
     }

@@ -23,8 +23,8 @@ pub(crate) struct State {
     /// What may still go wrong.
     pub(crate) left: Left,
     /// What readers have seen of the checkpoint since a writer was last told that it is written,
-    /// where the loss of power is searched.
-    pub(crate) shown: Vec<ContentId>,
+    /// `None` for none at all; where the loss of power is searched.
+    pub(crate) shown: Vec<Option<ContentId>>,
 }
 
 impl State {
