@@ -213,8 +213,9 @@ impl Model {
                 self.excused(state, at, error)
             }
             (Ended::Written(Ok(())), _) => {
-                if self.scenario.volume.power {
-                    state.shown = vec![self.shown(&state.files)];
+                let own = locked(&self.tables).content(call.checkpoint().as_bytes());
+                if let Some(at) = state.shown.iter().rposition(|shown| *shown == Some(own)) {
+                    state.shown.drain(..at);
                 }
                 self.judge(Promise::P7, state.workers[at].seen.revealed, || {
                     "a checkpoint is said to be written and never appeared".into()
@@ -266,10 +267,14 @@ impl Model {
         if let Err(place) = place {
             state.told.insert(place, fence);
         }
-        let on_disk = self.body_at(state, fence);
-        let own = on_disk
-            .is_none_or(|body| body.holder == lease.holder && body.expires_at == lease.expires_at);
-        self.judge(Promise::P4, own, || format!("{fence} is returned and carries another's body"))?;
+        // Once others stand above, the name may be pruned, and linked anew by one who will lose.
+        let own = match self.top(state) {
+            Some((top, body)) if top == fence => body.is_some_and(|body| {
+                body.holder == lease.holder && body.expires_at == lease.expires_at
+            }),
+            top => top.is_some_and(|(top, _)| top > fence),
+        };
+        self.judge(Promise::P4, own, || format!("{fence} is returned and is not what is on disk"))?;
         let told = (until_ms > state.latest_ms).then_some((fence, until_ms));
         state.workers[at].fence = Some(fence);
         state.workers[at].lease = told;
@@ -424,17 +429,5 @@ impl Model {
         let (fence, ino) = holdings.max_by_key(|(fence, _)| *fence)?;
         let content = state.files.content(ino)?;
         Some((fence, tables.body(content).cloned()))
-    }
-
-    /// The body of a fence on disk, if it is there and not damaged.
-    fn body_at(&self, state: &State, fence: u64) -> Option<Arc<Body>> {
-        let entries = state.files.entries(self.claims);
-        let found = {
-            let tables = locked(&self.tables);
-            entries.iter().find(
-                |(name, _)| matches!(tables.meaning(*name), Name::Holding(at) if at.get() == fence),
-            )
-        };
-        found.and_then(|(_, ino)| self.body_of(&state.files, *ino))
     }
 }

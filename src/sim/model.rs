@@ -106,6 +106,9 @@ impl Model {
             state.workers[worker].fence = Some(times);
             state.workers[worker].lease = (ttl_ms > 0).then_some((times, BEGINNING_MS + ttl_ms));
         }
+        for at in 0..state.workers.len() {
+            self.pass_over(&mut state, at);
+        }
         if self.scenario.volume.power {
             state.shown.push(self.shown(&state.files));
         }

@@ -142,12 +142,19 @@ fn choose(actions: &[Action], weights: &[u64], dice: &mut Dice) -> Option<Action
     };
     let all: u64 = actions.iter().map(weight).sum();
     let mut drawn = dice.below(all.max(1));
-    actions.iter().copied().find(|action| {
+    let chosen = actions.iter().copied().find(|action| {
         let weight = weight(action);
         let is_it = drawn < weight;
         drawn = drawn.saturating_sub(weight);
         is_it
-    })
+    });
+    match chosen {
+        // Of many names, not every set of those that came or went is among the actions.
+        Some(Action::Step(at, Way::Telling(_))) if dice.one_in(2) => {
+            Some(Action::Step(at, Way::Telling(dice.roll())))
+        }
+        chosen => chosen,
+    }
 }
 
 /// What takes part in a run.
@@ -189,8 +196,8 @@ fn worker(at: usize, with_peers: bool, dice: &mut Dice) -> Worker {
     };
     Worker {
         holder,
-        calls: calls(dice, 10),
-        after_crash: if dice.one_in(2) { calls(dice, 4) } else { Vec::new() },
+        calls: calls(dice, 24),
+        after_crash: if dice.one_in(2) { calls(dice, 8) } else { Vec::new() },
         behind_ms: if dice.one_in(6) { 150 } else { 0 },
         writes_for: (at > 0 && dice.one_in(6)).then(|| dice.below(at as u64) as usize),
     }
@@ -214,7 +221,7 @@ fn faults(power: bool, dice: &mut Dice) -> Faults {
     Faults {
         crashes: dice.below(4) as u8,
         // What a second fault may hit, the first one's cure among it, is promised nothing.
-        errors: if power { 0 } else { dice.below(2) as u8 },
+        errors: dice.below(2) as u8,
         kinds: dice.pick(&[Errors::Kinds, Errors::All]),
         landed: dice.one_in(2),
         ticks_ms: (0..ticks).map(|_| dice.pick(&moves)).collect(),

@@ -150,12 +150,32 @@ impl Model {
         truly.into_iter().chain(failing.into_iter().map(Way::Failing))
     }
 
+    fn next_call(&self, state: &State, at: usize) -> Option<&Call> {
+        let worker = &state.workers[at];
+        let spec = &self.scenario.workers[at];
+        let calls = if worker.crashed { &spec.after_crash } else { &spec.calls };
+        calls.get(usize::from(worker.ended))
+    }
+
+    /// Passes over calls that need a fence of their own, of a worker that was told none.
+    pub(super) fn pass_over(&self, state: &mut State, at: usize) {
+        let own = self.scenario.workers[at].writes_for.is_none();
+        while state.workers[at].fence.is_none()
+            && match self.next_call(state, at) {
+                Some(Call::Release) => true,
+                Some(Call::Write) => own,
+                _ => false,
+            }
+        {
+            state.workers[at].ended += 1;
+        }
+    }
+
     /// The next call of a worker that is in none.
     pub(super) fn bound(&self, state: &State, at: usize) -> Option<Bound> {
         let worker = &state.workers[at];
         let spec = &self.scenario.workers[at];
-        let calls = if worker.crashed { &spec.after_crash } else { &spec.calls };
-        let call = calls.get(usize::from(worker.ended))?;
+        let call = self.next_call(state, at)?;
         let act = match *call {
             Call::Acquire { ttl_ms } | Call::PeerAcquire { ttl_ms } => Act::Acquire {
                 now_ms: state.clock_ms - spec.behind_ms,
@@ -271,7 +291,9 @@ impl Turn<'_, '_> {
         // By bytes, so that the bits mean the same in every search.
         tables.sort(&mut loose);
         let bits = if let Way::Telling(bits) = way { bits } else { 0 };
-        let chosen = loose.iter().enumerate().filter(|(at, _)| bits >> at & 1 == 1);
+        let all = bits == u64::MAX;
+        let chosen =
+            loose.iter().enumerate().filter(|(at, _)| all || *at < 64 && bits >> at & 1 == 1);
         let chosen: Vec<NameId> = chosen.map(|(_, name)| *name).collect();
         // A name that came or went meanwhile may be told twice.
         let names = [&listing.must[..], &chosen[..], &chosen[..]].concat();
@@ -353,6 +375,7 @@ impl Turn<'_, '_> {
         let judged = self.model.ended(&mut self.state, at, call, ended);
         self.breaks(judged);
         self.state.workers[at].seen = Seen::default();
+        self.model.pass_over(&mut self.state, at);
     }
 
     /// Ends a worker's call for the file system.
@@ -372,6 +395,7 @@ impl Turn<'_, '_> {
         worker.ended = 0;
         worker.crashed = true;
         self.state.left.crashes -= 1;
+        self.model.pass_over(&mut self.state, at);
     }
 
     fn tick(&mut self) {
