@@ -26,6 +26,37 @@ export declare class Calls {
   read(ticket: number, runDir: string): void
   /** Answers the highest fence. */
   currentFence(ticket: number, runDir: string): void
+  /** Answers a lease, or `null` when somebody else holds the run. */
+  claimRun(ticket: number, run: Run, holder: string, ttlMs: number, now?: number | undefined | null): void
+  /** Answers `null`. */
+  releaseRun(ticket: number, run: Run, fence: number): void
+  /**
+   * Writes `text`, the checkpoint as JSON, or the last part of it, when a draft has the rest.
+   * Answers `null`.
+   */
+  writeCheckpoint(ticket: number, run: Run, id: string, fence: number | undefined | null, text: string, draft?: Draft | undefined | null): void
+  /** Answers the checkpoint's text, or `null` when there is none. */
+  readCheckpoint(ticket: number, run: Run, id: string): void
+  /** Answers the texts of all checkpoints, oldest first. */
+  listCheckpoints(ticket: number, run: Run): void
+  /** Answers `null`. */
+  deleteCheckpoint(ticket: number, run: Run, id: string): void
+}
+
+/** A text on its way from JavaScript, handed over in pieces so that none takes long. */
+export declare class Draft {
+  constructor()
+  /** Appends a piece, which does not end between two halves of a character. */
+  push(piece: string): void
+}
+
+/**
+ * Texts to be fetched one by one. Each is kept outside of JavaScript's memory until then, and no
+ * longer.
+ */
+export declare class Texts {
+  /** The next text, `null` after the last. */
+  next(): string | null
 }
 
 export declare function acquireSync(runDir: string, holder: string, ttlMs: number, now?: number | undefined | null): Lease | null | Refusal
@@ -41,16 +72,39 @@ export interface Lease {
 
 export declare function readSync(runDir: string): Lease | null | Refusal
 
-/** Why a call was refused. `path`, `errno` and `fence` are what hosts find in `details`. */
+/** Why a call was refused. */
 export interface Refusal {
   /** One of the codes that hosts switch on. */
   refused: string
   message: string
   retryable: boolean
+  /** The directory that it is about, and the file in it. */
   path?: string
+  file?: string
+  /** What the system answered, and to which call. */
   errno?: string
   syscall?: string
+  /** The fence that was to be published. */
   fence?: number
+  /** What is wrong with a checkpoint. */
+  reason?: string
+  /** The schema that a checkpoint was written for, when it is another than `supported`. */
+  found?: number
+  supported?: number
+  /** The fence that a write presented, when `current` is above it. */
+  presented?: number
+  current?: number
 }
 
 export declare function releaseSync(runDir: string, fence: number): null | Refusal
+
+/** A run of a store. */
+export interface Run {
+  /** The directory that all runs of the store are under. */
+  baseDir: string
+  runId: string
+  /** The run that it belongs to, of a sub-run. */
+  parentRunId?: string
+  /** Whether what is written must outlive the loss of power. */
+  power: boolean
+}

@@ -836,6 +836,8 @@ function __napiStampBindingTarget(exportsObject, target) {
 module.exports.__napiBindingTarget = __napiStampBindingTarget(nativeBinding, __napiLoadedBindingTarget)
 module.exports = nativeBinding
 module.exports.Calls = nativeBinding.Calls
+module.exports.Draft = nativeBinding.Draft
+module.exports.Texts = nativeBinding.Texts
 module.exports.acquireSync = nativeBinding.acquireSync
 module.exports.currentFenceSync = nativeBinding.currentFenceSync
 module.exports.readSync = nativeBinding.readSync

@@ -36,20 +36,48 @@ function refuse(code, message, { details, retryable = false, cause } = {}) {
 
 /** The error of a refusal that came across from the addon as a record. */
 function refusal(record) {
-  const { refused, message, retryable, path, errno, syscall, fence } = record;
-  const details = {};
-  if (path !== undefined) details.path = path;
-  if (errno !== undefined) details.code = errno;
-  if (fence !== undefined) details.fence = fence;
+  const { refused, message, retryable, path, file, errno, syscall, fence, reason } = record;
+  const { found, supported } = record;
+  const details = given({ path, file, code: errno, fence, reason, found, supported });
   let cause;
   if (errno !== undefined) {
     cause = Object.assign(new Error(`${errno}: ${syscall} failed`), { code: errno, syscall, path });
   }
-  return refuse(refused, message, {
-    details: path === undefined ? undefined : details,
-    retryable,
-    cause,
+  const error = refuse(refused, message, { details, retryable, cause });
+  return found === undefined ? error : asSchemaVersionError(error, found, supported);
+}
+
+/** Those members that have a value; `undefined` when none has. */
+function given(members) {
+  const entries = Object.entries(members).filter(([, value]) => value !== undefined);
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+}
+
+/** Hosts know it by its name: it stays an instance of the class that they asked for. */
+function asSchemaVersionError(error, found, supported) {
+  const property = (value, enumerable) => ({
+    value,
+    enumerable,
+    configurable: true,
+    writable: true,
+  });
+  return Object.defineProperties(error, {
+    name: property('SchemaVersionError', false),
+    found: property(found, true),
+    supported: property(supported, true),
   });
 }
 
-module.exports = { NamzuError, adoptErrorClass, refuse, refusal };
+/** The refusal of a write under a fence that is below the run's current one. */
+function fencedOut(scope, presented, current) {
+  const { runId } = scope;
+  return refuse(
+    'storage_error',
+    `run ${runId}: a checkpoint was presented under fence ${presented}, but the run's current ` +
+      `fence is ${current}; its writer no longer holds it. Stop working on the run; what was ` +
+      'written before stands.',
+    { details: { runId, presentedFence: presented, currentFence: current } },
+  );
+}
+
+module.exports = { NamzuError, adoptErrorClass, fencedOut, refuse, refusal };

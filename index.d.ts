@@ -194,3 +194,318 @@ export function adoptErrorClass(
     cause?: unknown;
   }) => Error,
 ): void;
+
+/** The run that a call is about. Its directory follows from `runId` and `parentRunId` alone. */
+export interface CheckpointRunScope {
+  readonly tenantId: string;
+  readonly projectId: string;
+  readonly sessionId: string;
+  /**
+   * The run: one component of a path, so not empty, `.` or `..`, without `/`, `\`, NUL and lone
+   * surrogates; on Windows also nothing that it reserves. Listings show those that start with
+   * `run_`.
+   */
+  readonly runId: string;
+  /** For a sub-run: the run that it belongs to, whatever that one belongs to. As `runId`. */
+  readonly parentRunId?: string;
+}
+
+/** What a listing is of: a contiguous prefix of tenant, project and session. */
+export interface CheckpointListingScope {
+  readonly tenantId: string;
+  readonly projectId?: string;
+  /** Not without a `projectId`. */
+  readonly sessionId?: string;
+}
+
+/**
+ * What every checkpoint has. All else that a checkpoint carries is written and read back as
+ * `JSON.stringify` and `JSON.parse` have it. Numbers are finite.
+ */
+export interface IterationCheckpoint {
+  /** One component of a path, as {@link CheckpointRunScope.runId}; the file is named after it. */
+  readonly id: string;
+  readonly iteration: number;
+  /** In milliseconds since the epoch. */
+  readonly createdAt: number;
+  readonly messages: readonly unknown[];
+  readonly tokenUsage: {
+    readonly promptTokens: number;
+    readonly completionTokens: number;
+    readonly totalTokens: number;
+  };
+  readonly costInfo: { readonly totalCost: number };
+  readonly guardState: {
+    readonly iterationCount: number;
+    /** In milliseconds. */
+    readonly elapsedMs: number;
+  };
+}
+
+/** Whether a run waits for a decision, waited too long for it, or has it. */
+export type ParkState = 'outstanding' | 'expired' | 'resolved';
+
+/** What a run waits for. Times are in milliseconds since the epoch. */
+export interface ParkSummary {
+  readonly state: ParkState;
+  readonly checkpointId: string;
+  readonly requestType: string;
+  readonly parkedAt: number;
+  /** From this instant on a decision comes too late; absent for never. */
+  readonly deadlineAt?: number;
+  readonly resolvedAt?: number;
+}
+
+/** A row of a listing. What is absent is an absent key. Times are in milliseconds since the epoch. */
+export interface DurableRunEntry extends CheckpointRunScope {
+  readonly runCreatedAt?: number;
+  readonly checkpointCount: number;
+  readonly latestCheckpointId: string;
+  readonly latestCheckpointAt: number;
+  readonly park?: ParkSummary;
+  /** The run's last lease, live or not; absent for a run never claimed. */
+  readonly claim?: LeaseSummary;
+}
+
+/** Which runs a listing shows, and in which order. */
+export interface ListDurableRunsOptions {
+  /** `runId` by default. */
+  readonly orderBy?: 'runId' | 'createdAt';
+  /** Only runs in one of these states; an empty array filters nothing. */
+  readonly park?: readonly ParkState[];
+  /** Only runs with a live claim, or only the others. */
+  readonly claimed?: boolean;
+  /** How many rows a page has at most: 100 by default, at least 1. */
+  readonly limit?: number;
+  /** The cursor of the page before, which is tied to the order. */
+  readonly cursor?: string;
+  /** The present, in milliseconds since the epoch; by default the wall clock. */
+  readonly now?: number;
+}
+
+/** A page of a listing. */
+export interface DurableRunPage<Entry extends DurableRunEntry = DurableRunEntry> {
+  readonly entries: readonly Entry[];
+  /** Where the next page starts; absent on the last one. */
+  readonly cursor?: string;
+}
+
+/**
+ * Where checkpoints are kept.
+ *
+ * `Checkpoint` and `Entry` are the host's own types, which may have ids of its own kind. Left out,
+ * what is read is `any`, as it is from `JSON.parse`: then a store of this type is one of the host's
+ * type, and the other way round, without a cast.
+ */
+export interface CheckpointStore<
+  Checkpoint extends IterationCheckpoint = any,
+  Entry extends DurableRunEntry = any,
+> {
+  /** Writes a checkpoint, replacing one of the same id. */
+  writeCheckpoint(
+    scope: CheckpointRunScope,
+    checkpoint: Checkpoint,
+    fence?: FencingToken,
+  ): Promise<void>;
+  /** The checkpoint of that id, or `null`. */
+  readCheckpoint(scope: CheckpointRunScope, id: string): Promise<Checkpoint | null>;
+  /** All checkpoints of a run, oldest first. */
+  listCheckpoints(scope: CheckpointRunScope): Promise<Checkpoint[]>;
+  /** Deletes a checkpoint; one that is absent is fine. */
+  deleteCheckpoint(scope: CheckpointRunScope, id: string): Promise<void>;
+  /** The runs that have a checkpoint. */
+  listDurableRuns?(
+    scope: CheckpointListingScope,
+    options?: ListDurableRunsOptions,
+  ): Promise<DurableRunPage<Entry>>;
+  /** Takes or renews a run; `null` when somebody else holds it. */
+  claimRun?(scope: CheckpointRunScope, options: ClaimRunOptions): Promise<RunLease | null>;
+  /** Gives a run back. */
+  releaseRun?(scope: CheckpointRunScope, fence: FencingToken): Promise<void>;
+}
+
+/** Where a store on disk is, and what its writes outlive. */
+export interface DiskCheckpointStoreConfig {
+  /** The directory that all runs are under. A relative one is taken from where the process is now. */
+  readonly baseDir: string;
+  /** Taken for the sake of hosts that pass one. Nothing is logged: what goes wrong is a refusal. */
+  readonly logger?: unknown;
+  /**
+   * What claims and writes outlive once they are answered: `process`, the default, the crash of
+   * every process; `power` the loss of power too, at the price of syncing files and directories.
+   * Without it a power cut may take back the newest holdings, and with them fences already given
+   * out.
+   */
+  readonly durability?: 'process' | 'power';
+}
+
+/** Whose runs a store holds. */
+export interface CheckpointAttribution {
+  readonly tenantId: string;
+  readonly projectId: string;
+  readonly sessionId: string;
+}
+
+/**
+ * Checkpoints and claims in plain files, shared by many workers. The constructor touches no disk.
+ *
+ * `Checkpoint` and `Entry` are as for {@link CheckpointStore}.
+ */
+export class DiskCheckpointStore<
+  Checkpoint extends IterationCheckpoint = any,
+  Entry extends DurableRunEntry = any,
+> implements CheckpointStore<Checkpoint, Entry>
+{
+  /**
+   * @param config - Where the store is.
+   * @param attribution - Whose runs it holds; needed for listing only.
+   * @throws {@link NamzuError} `invalid_config` for bad input.
+   */
+  constructor(config: DiskCheckpointStoreConfig, attribution?: CheckpointAttribution);
+
+  /**
+   * Writes a checkpoint, replacing one of the same id: a reader finds the old one or the new one,
+   * whole. Directories are made as needed. The checkpoint is turned into text before the call
+   * returns its promise, so changing it afterwards changes nothing.
+   *
+   * With a fence, the write is refused when the run was taken at a higher one. That is atomic: once
+   * `claimRun` has answered, no write under a lower fence becomes visible. A renewal mints a higher
+   * fence too, so present the newest one. Without a fence it is accepted always.
+   *
+   * @param scope - The run.
+   * @param checkpoint - The checkpoint. A `schemaVersion` of its own is replaced.
+   * @param fence - The fence of the lease it was made under: a non-negative safe integer.
+   * @throws {@link NamzuError} `storage_error` with `{ runId, presentedFence, currentFence }` when
+   * the fence is below the current one; `invalid_config` before the disk is touched for a
+   * checkpoint that cannot be written as JSON or would not read back; `storage_error` with the
+   * errno in `details.code` when the storage fails: the old checkpoint then stands.
+   */
+  writeCheckpoint(
+    scope: CheckpointRunScope,
+    checkpoint: Checkpoint,
+    fence?: FencingToken,
+  ): Promise<void>;
+
+  /**
+   * The checkpoint of that id, as `JSON.parse` gives it, or `null` when there is none. Creates
+   * nothing on disk.
+   *
+   * @param scope - The run.
+   * @param id - The checkpoint's id: one component of a path.
+   * @throws {@link NamzuError} `storage_error`, with `{ path, file, reason }` for a file that is
+   * not a usable checkpoint; a {@link SchemaVersionError} for one of another schema.
+   */
+  readCheckpoint(scope: CheckpointRunScope, id: string): Promise<Checkpoint | null>;
+
+  /**
+   * All checkpoints of a run by ascending `createdAt`, equal ones by file name; none for a run that
+   * has none. Creates nothing on disk. One file that cannot be used refuses the whole.
+   *
+   * @param scope - The run.
+   * @throws {@link NamzuError} as {@link DiskCheckpointStore.readCheckpoint}.
+   */
+  listCheckpoints(scope: CheckpointRunScope): Promise<Checkpoint[]>;
+
+  /**
+   * Deletes a checkpoint, usable or not. One that is absent is fine. No fence is asked for.
+   *
+   * @param scope - The run.
+   * @param id - The checkpoint's id: one component of a path.
+   * @throws {@link NamzuError} `storage_error` when it is there and stays.
+   */
+  deleteCheckpoint(scope: CheckpointRunScope, id: string): Promise<void>;
+
+  /** As {@link acquireClaim}, for the run of a scope. */
+  claimRun(scope: CheckpointRunScope, options: ClaimRunOptions): Promise<RunLease | null>;
+
+  /** As {@link releaseClaim}, for the run of a scope. */
+  releaseRun(scope: CheckpointRunScope, fence: FencingToken): Promise<void>;
+}
+
+/** The refusal of a checkpoint that was written for another schema: a later version reads it. */
+export interface SchemaVersionError extends NamzuError {
+  readonly name: 'SchemaVersionError';
+  readonly code: 'storage_error';
+  /** The schema that the file says. */
+  readonly found: number;
+  /** The schema that this version reads. */
+  readonly supported: number;
+}
+
+/**
+ * Takes or renews a run through any store.
+ *
+ * @param store - The store. One without `claimRun` is refused: it could not keep others away.
+ * @param scope - The run.
+ * @param options - Who asks, and for how long.
+ * @returns The lease, or `null` when somebody else holds the run: poll again.
+ * @throws {@link NamzuError} `capability_unavailable` when the store lacks the method;
+ * `invalid_config` for bad input, such as a `ttlMs` that is not a positive finite number; what the
+ * store throws.
+ */
+export function claimRun(
+  store: CheckpointStore,
+  scope: CheckpointRunScope,
+  options: ClaimRunOptions,
+): Promise<RunLease | null>;
+
+/**
+ * Gives a run back through any store.
+ *
+ * @param store - The store. One without `releaseRun` is refused.
+ * @param scope - The run.
+ * @param fence - The fence of the lease to give back: a non-negative safe integer.
+ * @throws {@link NamzuError} as {@link claimRun}.
+ */
+export function releaseRun(
+  store: CheckpointStore,
+  scope: CheckpointRunScope,
+  fence: FencingToken,
+): Promise<void>;
+
+/**
+ * Lists runs through any store.
+ *
+ * @param store - The store. One without `listDurableRuns` is refused.
+ * @param scope - Whose runs: a contiguous prefix of tenant, project and session.
+ * @param options - Which of them, and in which order.
+ * @throws {@link NamzuError} `capability_unavailable` when the store lacks the method;
+ * `invalid_config` for a scope with a gap; what the store throws.
+ */
+export function listDurableRuns<Entry extends DurableRunEntry = DurableRunEntry>(
+  store: CheckpointStore<any, Entry>,
+  scope: CheckpointListingScope,
+  options?: ListDurableRunsOptions,
+): Promise<DurableRunPage<Entry>>;
+
+/**
+ * The refusal of a write under a fence below the run's current one, for stores of other kinds.
+ *
+ * @param scope - The run.
+ * @param presented - The fence that the write presented.
+ * @param current - The run's current fence.
+ * @returns The error, to be thrown: `storage_error`, not retryable, with
+ * `{ runId, presentedFence, currentFence }`.
+ */
+export function fencedOut(
+  scope: CheckpointRunScope,
+  presented: FencingToken,
+  current: FencingToken,
+): NamzuError;
+
+/**
+ * A lease as a listing shows it.
+ *
+ * @param lease - The lease.
+ * @param now - The present, in milliseconds since the epoch. At `expiresAt` itself it has expired.
+ */
+export function toClaimSummary(lease: RunLease, now: number): LeaseSummary;
+
+/**
+ * Refuses a listing scope with a `sessionId` and no `projectId`.
+ *
+ * @param scope - The scope.
+ * @param caller - The function that it was given to, for the message.
+ * @throws {@link NamzuError} `invalid_config`.
+ */
+export function assertContiguousListingScope(scope: CheckpointListingScope, caller: string): void;

@@ -6,7 +6,9 @@
  */
 
 const claim = require('./lib/claim.js');
-const { NamzuError, adoptErrorClass } = require('./errors.js');
+const helpers = require('./lib/helpers.js');
+const { DiskCheckpointStore } = require('./lib/store.js');
+const { NamzuError, adoptErrorClass, fencedOut } = require('./errors.js');
 
 // One assignment a name, so that `import { acquireClaim } from 'fencelink'` finds each of them.
 exports.acquireClaim = claim.acquireClaim;
@@ -21,3 +23,10 @@ exports.singleOpenWriter = claim.singleOpenWriter;
 exports.registerInvariants = claim.registerInvariants;
 exports.adoptErrorClass = adoptErrorClass;
 exports.NamzuError = NamzuError;
+exports.DiskCheckpointStore = DiskCheckpointStore;
+exports.claimRun = helpers.claimRun;
+exports.releaseRun = helpers.releaseRun;
+exports.listDurableRuns = helpers.listDurableRuns;
+exports.fencedOut = fencedOut;
+exports.toClaimSummary = helpers.toClaimSummary;
+exports.assertContiguousListingScope = helpers.assertContiguousListingScope;

@@ -13,7 +13,9 @@ async function endings(how, count) {
   const ended = [];
   for (let index = 0; index < count; index += 1) {
     const settings = JSON.stringify({ how, directory, turns: index % 8 });
-    ended.push(await runNode([workerFile('exit.mjs'), settings]));
+    const end = await runNode([workerFile('exit.mjs'), settings]);
+    assert.notEqual(end.signal, 'SIGKILL', 'it never ended by itself');
+    ended.push(end);
   }
   return { directory, ended };
 }

@@ -42,14 +42,17 @@ export const forms = {
 export const HOUR_MS = 60 * 60 * 1000;
 
 const made = [];
+const started = [];
 after(() => {
+  // A test that failed may have left some.
+  for (const child of started) child.kill('SIGKILL');
   for (const directory of made) rmSync(directory, { recursive: true, force: true });
 });
 
 /** A directory of the test file's own, on memory where the system has it; removed at the end. */
 export function tempDir() {
   const base = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
-  const directory = mkdtempSync(join(base, 'fencelink-test-'));
+  const directory = mkdtempSync(join(base, `fencelink-test-${process.pid}-`));
   made.push(directory);
   return directory;
 }
@@ -116,7 +119,13 @@ export const workerFile = (name) => fileURLToPath(new URL(`workers/${name}`, imp
 
 /** Starts a program; `done` resolves when it has ended, with how it ended and what it wrote. */
 export function start(command, args, options = {}) {
-  const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'], ...options });
+  const child = spawn(command, args, {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    timeout: ENDLESS_MS,
+    killSignal: 'SIGKILL',
+    ...options,
+  });
+  started.push(child);
   const written = { stdout: '', stderr: '' };
   for (const stream of ['stdout', 'stderr']) {
     child[stream].setEncoding('utf8').on('data', (text) => {
@@ -130,6 +139,9 @@ export function start(command, args, options = {}) {
   return { child, done, written };
 }
 
+/** How long a process may take before it counts as one that never ends. */
+const ENDLESS_MS = 60_000;
+
 /** Runs Node.js to its end. */
 export const runNode = (args, options) => start(process.execPath, args, options).done;
 
@@ -138,20 +150,19 @@ export const runNode = (args, options) => start(process.execPath, args, options)
  * @param calls lists of a function's name and its arguments
  * @param options `uid`: the user to become once the addon is loaded; `umask`; `descriptors`: the
  *   limit on open files; `openAll`: have none left during the calls; `wait`: make the calls only
- *   when told; `killAfterMs`; `inject`, `trace`, `paths`: see `straceArgs`
+ *   when told; `inject`, `trace`, `paths`: see `straceArgs`
  */
 export function startCalls(calls, options = {}) {
-  const { inject, trace, paths, descriptors, killAfterMs, ...settings } = options;
+  const { inject, trace, paths, descriptors, ...settings } = options;
   const node = [process.execPath, workerFile('call.mjs'), JSON.stringify({ calls, ...settings })];
-  const limits = { timeout: killAfterMs, killSignal: 'SIGKILL' };
   if (descriptors) {
     const limited = `ulimit -n ${descriptors} && exec "$@"`;
-    return start('/bin/sh', ['-c', limited, 'sh', ...node], limits);
+    return start('/bin/sh', ['-c', limited, 'sh', ...node]);
   }
-  if (!inject && !trace) return start(node[0], node.slice(1), limits);
+  if (!inject && !trace) return start(node[0], node.slice(1));
   const log = join(tempDir(), 'trace');
   const strace = ['-f', ...straceArgs({ inject, trace, paths, log }), ...node];
-  return { ...start('strace', strace, limits), log };
+  return start('strace', strace);
 }
 
 /**
@@ -210,18 +221,18 @@ function whyNoFaults() {
  * to how the process ended, and `steps`: the system calls of `trace` that it made, as log lines.
  */
 export async function callUnderAttachedFaults(calls, { trace = [], inject = [] }) {
-  const started = startCalls(calls, { wait: true });
+  const waiting = startCalls(calls, { wait: true });
   try {
     const log = join(tempDir(), 'trace');
     const answers = () => written.stdout.split('\n').length - 1;
-    const { child, written, done } = started;
-    await until(() => answers() === 1, started);
+    const { child, written, done } = waiting;
+    await until(() => answers() === 1, waiting);
     const args = straceArgs({ inject, trace: [...trace, 'read'], log });
     const strace = start('strace', ['-p', String(child.pid), ...args]);
     // Attached when a call that the process was asked to make is in the log.
     for (let asked = 2; !/read\(0, "ask\\n"/.test(readIfThere(log) ?? ''); asked += 1) {
       child.stdin.write('ask\n');
-      await until(() => answers() === asked, started);
+      await until(() => answers() === asked, waiting);
       if (strace.child.exitCode) throw new Error(`strace: ${strace.written.stderr}`);
     }
     child.stdin.write('go\n');
@@ -231,7 +242,7 @@ export async function callUnderAttachedFaults(calls, { trace = [], inject = [] }
     const steps = lines.slice(first + 1).filter((line) => trace.includes(callIn(line)));
     return { ...ended, steps };
   } finally {
-    started.child.kill('SIGKILL');
+    waiting.child.kill('SIGKILL');
   }
 }
 
@@ -306,6 +317,7 @@ export class Claimer {
     this.#child = spawn(process.execPath, [workerFile('claimer.mjs'), args], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
+    started.push(this.#child);
     this.#child.on('message', (message) => this.#answer.resolve(message));
     this.#child.on('exit', (code, signal) => {
       this.#answer.reject(new Error(`worker ${name} ended with ${signal ?? code}`));

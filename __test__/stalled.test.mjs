@@ -21,7 +21,7 @@ import {
   tracee,
 } from './helpers.mjs';
 
-const STALLS_MS = [4_000, 16_000, 64_000];
+const STALLS_MS = [4_000, 20_000];
 const RENEWALS = 40;
 const asked = { holder: 'slow', ttlMs: HOUR_MS };
 const live = (holder) => ({ holder, expiresAt: Date.now() + HOUR_MS });

@@ -66,7 +66,7 @@ if (process.platform !== 'win32') {
           [`releaseClaim${form}`, runDir, 6],
           [`currentFence${form}`, runDir],
         ];
-        const outcomes = await callThere(calls, { killAfterMs: 20_000 });
+        const outcomes = await callThere(calls);
         const values = outcomes.map(({ value, error }) => error ?? value);
         assert.deepEqual(values, [5, nobody(5), fenced(6), fenced(6), null, 7]);
         assert.deepEqual(namesOf(runDir), holdings(4, 7));

@@ -33,12 +33,12 @@ function checkOptions(options, argument = 'options') {
   }
 }
 
-function checkRunDir(runDir) {
-  if (typeof runDir !== 'string' || runDir === '') {
-    throw bad('runDir', 'a path that is not empty', runDir);
+function checkPath(path, argument) {
+  if (typeof path !== 'string' || path === '') {
+    throw bad(argument, 'a path that is not empty', path);
   }
-  if (runDir.includes('\0') || !runDir.isWellFormed()) {
-    throw bad('runDir', 'a path without NUL and lone surrogates', runDir);
+  if (path.includes('\0') || !path.isWellFormed()) {
+    throw bad(argument, 'a path without NUL and lone surrogates', path);
   }
 }
 
@@ -74,17 +74,58 @@ function checkFence(fence, argument = 'fence') {
   }
 }
 
+/** What would make an id more than one component of a path, or end it. */
+const NOT_IN_IDS = ['/', '\\', '\0'];
+
+/** An id is part of a path as it is: nothing is encoded, so what cannot stand there is refused. */
+function checkId(id, argument) {
+  if (typeof id !== 'string') throw bad(argument, 'a string', id);
+  if (id === '' || id === '.' || id === '..' || NOT_IN_IDS.some((char) => id.includes(char))) {
+    throw bad(argument, 'one component of a path, without slashes and NUL', id);
+  }
+  if (!id.isWellFormed()) throw bad(argument, 'a string without lone surrogates', id);
+  if (process.platform === 'win32' && !windowsCanName(id)) {
+    throw bad(argument, 'a name that Windows can have', id);
+  }
+}
+
+/** Characters that Windows has in no name, names of devices, and ends that some programs drop. */
+function windowsCanName(id) {
+  const device = /^(con|prn|aux|nul|(com|lpt)[\d¹²³])(\.|$)/i;
+  return !(/[<>:"|?*]|[. ]$/.test(id) || device.test(id) || [...id].some((char) => char < ' '));
+}
+
+/** The ids of the run that a scope is of. What else a scope says names no file. */
+function checkRunScope(scope) {
+  checkOptions(scope, 'scope');
+  const { runId, parentRunId } = scope;
+  checkId(runId, 'scope.runId');
+  if (parentRunId !== undefined) checkId(parentRunId, 'scope.parentRunId');
+  return { runId, parentRunId };
+}
+
+/** All that a claim needs to know. */
+function checkClaim(options, runId) {
+  checkOptions(options);
+  const { holder, ttlMs, now } = options;
+  checkHolder(holder);
+  checkTtl(ttlMs, runId);
+  checkNow(now, ttlMs);
+  return [holder, ttlMs, now];
+}
+
 /** The run that a directory belongs to, for messages and details. */
 function runIdOf(runDir) {
   return basename(runDir);
 }
 
 module.exports = {
+  bad,
+  checkClaim,
   checkFence,
-  checkHolder,
-  checkNow,
+  checkId,
   checkOptions,
-  checkRunDir,
-  checkTtl,
+  checkPath,
+  checkRunScope,
   runIdOf,
 };

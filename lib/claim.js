@@ -10,13 +10,8 @@ const check = require('./check.js');
 const { refuse } = require('../errors.js');
 
 function acquisition(runDir, options) {
-  check.checkRunDir(runDir);
-  check.checkOptions(options);
-  const { holder, ttlMs, now } = options;
-  check.checkHolder(holder);
-  check.checkTtl(ttlMs, check.runIdOf(runDir));
-  check.checkNow(now, ttlMs);
-  return [runDir, holder, ttlMs, now];
+  check.checkPath(runDir, 'runDir');
+  return [runDir, ...check.checkClaim(options, check.runIdOf(runDir))];
 }
 
 async function acquireClaim(runDir, options) {
@@ -28,7 +23,7 @@ function acquireClaimSync(runDir, options) {
 }
 
 function released(runDir, fence) {
-  check.checkRunDir(runDir);
+  check.checkPath(runDir, 'runDir');
   check.checkFence(fence);
   return [runDir, fence];
 }
@@ -42,22 +37,22 @@ function releaseClaimSync(runDir, fence) {
 }
 
 async function readClaim(runDir) {
-  check.checkRunDir(runDir);
+  check.checkPath(runDir, 'runDir');
   return await call('read', runDir);
 }
 
 function readClaimSync(runDir) {
-  check.checkRunDir(runDir);
+  check.checkPath(runDir, 'runDir');
   return callSync('read', runDir);
 }
 
 async function currentFence(runDir) {
-  check.checkRunDir(runDir);
+  check.checkPath(runDir, 'runDir');
   return await call('currentFence', runDir);
 }
 
 function currentFenceSync(runDir) {
-  check.checkRunDir(runDir);
+  check.checkPath(runDir, 'runDir');
   return callSync('currentFence', runDir);
 }
 

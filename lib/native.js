@@ -31,15 +31,19 @@ function callSync(name, ...args) {
   return accept(addon()[`${name}Sync`](...args));
 }
 
-/** Calls a function of the addon on a thread of its own. */
+/** Calls a function of the addon on a thread of its own; what it refuses is thrown. */
 async function call(name, ...args) {
+  return accept(await ask(name, ...args));
+}
+
+/** As `call`; resolves to what the addon answers, a refusal's record included. */
+function ask(name, ...args) {
   calls ??= new (addon().Calls)(settle);
   const ticket = ++lastTicket;
-  const answer = await new Promise((resolve) => {
+  return new Promise((resolve) => {
     calls[name](ticket, ...args);
     waiting.set(ticket, resolve);
   });
-  return accept(answer);
 }
 
 function accept(answer) {
@@ -47,4 +51,4 @@ function accept(answer) {
   return answer;
 }
 
-module.exports = { call, callSync };
+module.exports = { accept, addon, ask, call, callSync };

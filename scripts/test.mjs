@@ -4,6 +4,7 @@
 //   node scripts/test.mjs                 both
 //   node scripts/test.mjs --rust          the core only
 //   node scripts/test.mjs --js [PART…]    the addon only; with PARTs, the files whose name has one
+//   node scripts/test.mjs --torture [PART…]  the long tests of the addon: __test__/*.torture.mjs
 //
 // The test files are listed here rather than by a pattern given to `node --test`, which Node.js 20
 // takes for a file's name: a pattern that matches nothing must not pass for a green run.
@@ -18,10 +19,15 @@ const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const TESTS = '__test__';
 
 const { values, positionals } = parseArgs({
-  options: { rust: { type: 'boolean' }, js: { type: 'boolean' } },
+  options: {
+    rust: { type: 'boolean' },
+    js: { type: 'boolean' },
+    torture: { type: 'boolean' },
+  },
   allowPositionals: true,
 });
-const both = !values.rust && !values.js;
+const ending = values.torture ? '.torture.mjs' : '.test.mjs';
+const both = !values.rust && !values.js && !values.torture;
 
 /** Runs a program with this terminal as its own; true when it succeeded. */
 function run(command, ...args) {
@@ -41,11 +47,11 @@ function rustTests() {
   );
 }
 
-/** Every `*.test.mjs` below `__test__`, at any depth, in order of name. */
+/** Every test file below `__test__`, at any depth, in order of name. */
 function testFiles() {
   return readdirSync(path.join(root, TESTS), { recursive: true })
     .map((name) => path.join(TESTS, String(name)))
-    .filter((name) => name.endsWith('.test.mjs'))
+    .filter((name) => name.endsWith(ending))
     .filter((name) => positionals.length === 0 || positionals.some((part) => name.includes(part)))
     .sort();
 }
@@ -59,7 +65,7 @@ function jsTests() {
   return run(process.execPath, '--test', ...files);
 }
 
-const rustPassed = values.js ? true : rustTests();
+const rustPassed = values.js || values.torture ? true : rustTests();
 const jsPassed = values.rust ? true : jsTests();
 if (both)
   console.log(

@@ -2,6 +2,7 @@
 
 use crate::env::{FsError, FsResult, World};
 use crate::errno::Errno;
+use crate::names;
 use std::path::Path;
 
 /// What is promised of a file or directory that was written.
@@ -46,6 +47,19 @@ pub(crate) fn open_or_make<W: World>(
         pause_ms = (pause_ms * 2).clamp(1, LONGEST_PAUSE_MS);
         opened = make_with_parents(world, path, durability).and_then(|()| world.open_dir(path));
     }
+}
+
+/// Waits until the way to a run would survive the loss of power, whoever made the directories on
+/// it: another worker may have made one this instant, and not come to sync it.
+///
+/// Needed before the first thing is published in one of the run's directories. What is published
+/// there later need not ask again: that something stands there proves that this was done.
+pub(crate) fn sync_way<W: World>(world: &W, run_dir: &Path) -> FsResult<()> {
+    mutant!(WayNotSynced => return Ok(()));
+    for dir in names::way_to(run_dir) {
+        world.sync_dir(&world.open_dir(dir)?)?;
+    }
+    Ok(())
 }
 
 fn may_be_in_the_making(cause: FsError) -> bool {

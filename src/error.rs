@@ -8,6 +8,10 @@ use crate::types::{Fence, LAST_FENCE};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+mod checkpoint;
+
+pub use checkpoint::{ReadError, WriteError};
+
 /// The kinds of refusal that hosts tell apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Code {
@@ -134,80 +138,6 @@ impl ClaimError {
     }
 }
 
-/// Why a checkpoint was not written.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum WriteError {
-    /// Somebody took the run at a higher fence.
-    Overtaken {
-        /// The run's id.
-        run: String,
-        /// The fence that the writer presented.
-        presented: Fence,
-        /// The run's current fence.
-        current: Fence,
-    },
-    /// A step failed.
-    Storage {
-        /// The run's checkpoints directory.
-        dir: PathBuf,
-        /// The checkpoint's file, where one was at stake.
-        file: Option<String>,
-        /// What could not be done, as a phrase that follows "cannot".
-        doing: &'static str,
-        /// The step, and what the system answered.
-        cause: FsError,
-    },
-    /// The run's claims could not be looked at.
-    Claim(ClaimError),
-}
-
-impl From<ClaimError> for WriteError {
-    fn from(error: ClaimError) -> WriteError {
-        WriteError::Claim(error)
-    }
-}
-
-impl WriteError {
-    /// The kind of refusal.
-    pub fn code(&self) -> Code {
-        match self {
-            WriteError::Claim(error) => error.code(),
-            WriteError::Overtaken { .. } | WriteError::Storage { .. } => Code::StorageError,
-        }
-    }
-
-    /// Whether the same request can succeed later with nothing repaired.
-    pub fn is_retryable(&self) -> bool {
-        match self {
-            WriteError::Overtaken { .. } => false,
-            WriteError::Storage { cause, .. } => cause.errno.is_passing(),
-            WriteError::Claim(error) => error.is_retryable(),
-        }
-    }
-}
-
-impl fmt::Display for WriteError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            WriteError::Overtaken { run, presented, current } => write!(
-                out,
-                "run {run}: a checkpoint was presented under fence {presented}, but the run's \
-                 current fence is {current}; its writer no longer holds it. Stop working on the \
-                 run; what was written before stands.",
-            ),
-            WriteError::Storage { dir, file, doing, cause } => {
-                let file = file.as_deref().map(|file| format!(" {file}")).unwrap_or_default();
-                let (step, errno) = (cause.op.syscall(), cause.errno);
-                let (dir, advice) = (dir.display(), advice(*cause));
-                write!(out, "cannot {doing}{file} in {dir}: {step} answered {errno}. {advice}")
-            }
-            WriteError::Claim(error) => error.fmt(out),
-        }
-    }
-}
-
-impl std::error::Error for WriteError {}
-
 /// What the user can do about it, as a sentence.
 fn advice(cause: FsError) -> &'static str {
     use Errno::*;
@@ -219,6 +149,7 @@ fn advice(cause: FsError) -> &'static str {
         EMFILE | ENFILE => "Too many files are open; try again, or raise the limit.",
         ENOTDIR => "Something on the path is not a directory; check the run directory.",
         ENOENT => "Something on the path is gone; check the run directory.",
+        ENAMETOOLONG => "The volume takes no name as long as this; use a shorter id.",
         errno if errno.is_passing() => "Try again.",
         _ => "Check the volume.",
     }

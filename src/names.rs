@@ -40,6 +40,14 @@ pub fn run_dir(base: &Path, parent_run: Option<&str>, run: &str) -> PathBuf {
     }
 }
 
+/// The directories that hold the entries by which a run's own directories are found, from its own
+/// up to the one that all runs are under.
+pub fn way_to(run_dir: &Path) -> impl Iterator<Item = &Path> {
+    let is_sub_run = run_dir.parent().and_then(Path::file_name).is_some_and(|dir| dir == CHILDREN);
+    let above = run_dir.ancestors().take(if is_sub_run { 4 } else { 2 });
+    above.map(|dir| if dir.as_os_str().is_empty() { Path::new(".") } else { dir })
+}
+
 /// What a name in a claims directory stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Name {
@@ -186,6 +194,21 @@ mod tests {
         }
         assert_eq!(Name::parse(b".tm"), Name::Foreign);
         assert_eq!(Name::parse(b".tmp-7.json"), Name::Scratch);
+    }
+
+    /// Guards the way to a run against the loss of power: an entry that is missed loses all below.
+    #[test]
+    fn the_way_to_a_run_ends_where_all_runs_are() {
+        let way = |run_dir: PathBuf| {
+            way_to(&run_dir).map(|dir| dir.to_string_lossy().into_owned()).collect::<Vec<_>>()
+        };
+        let base = Path::new("/base");
+        assert_eq!(way(run_dir(base, None, "run_1")), ["/base/run_1", "/base"]);
+        assert_eq!(
+            way(run_dir(base, Some("run_1"), "run_2")),
+            ["/base/run_1/children/run_2", "/base/run_1/children", "/base/run_1", "/base"]
+        );
+        assert_eq!(way(PathBuf::from("run_1")), ["run_1", "."]);
     }
 
     #[test]

@@ -4,8 +4,8 @@
 /// `mutant!(Name => act)`: `act`, when the simulation has switched that wrong design on.
 #[cfg(feature = "sim")]
 macro_rules! mutant {
-    ($name:ident => $act:expr) => {
-        if $crate::sim::is_on($crate::sim::Mutant::$name) {
+    ($($name:ident)|+ => $act:expr) => {
+        if $($crate::sim::is_on($crate::sim::Mutant::$name))||+ {
             $act
         }
     };
@@ -13,7 +13,7 @@ macro_rules! mutant {
 
 #[cfg(not(feature = "sim"))]
 macro_rules! mutant {
-    ($name:ident => $act:expr) => {};
+    ($($name:ident)|+ => $act:expr) => {};
 }
 
 /// How many fences stay on disk. A simulation can say fewer, so that stalls which outlive them are

@@ -73,6 +73,31 @@ impl fmt::Debug for Holder {
     }
 }
 
+/// The id of a run or of a checkpoint: one component of a path, so that it leads to no other place
+/// than its own.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Id(String);
+
+impl Id {
+    /// `None` for what is not one component: empty, `.`, `..`, or with `/`, `\` or NUL in it.
+    pub fn new(id: String) -> Option<Id> {
+        let is_component =
+            !matches!(id.as_str(), "" | "." | "..") && !id.contains(['/', '\\', '\0']);
+        is_component.then_some(Id(id))
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Id {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(out)
+    }
+}
+
 /// A point in time or a length of it in milliseconds, fractions allowed, never NaN or infinite.
 /// Points are counted from the epoch on the wall clock that all workers of a run share.
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug, Default)]
@@ -113,5 +138,23 @@ impl Lease {
     /// Whether the lease still holds at `now`; at the very instant of its end it does not.
     pub fn is_live(&self, now: Millis) -> bool {
         now < self.expires_at
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Guards every file outside of a run: an id that is more than one component would read,
+    /// replace or delete another's.
+    #[test]
+    fn an_id_is_one_component_of_a_path() {
+        for id in ["run_1", "a b", "é", "...", "..a", "-", ".tmp-x", "CON", "a:b", &"x".repeat(300)]
+        {
+            assert!(Id::new(id.to_owned()).is_some(), "{id}");
+        }
+        for id in ["", ".", "..", "a/b", "/a", "a/", "../a", "a\\b", "..\\a", "a\0", "\0"] {
+            assert!(Id::new(id.to_owned()).is_none(), "{id:?}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 // A copy of what a host of this package declares for itself: the same shapes, ids as branded
 // strings, an error class and a registry of its own. Nothing here knows the package.
 
-type Branded<Name extends string> = string & { readonly __brand: Name };
+export type Branded<Name extends string> = string & { readonly __brand: Name };
 
 export type TenantId = Branded<'TenantId'>;
 export type RunId = Branded<'RunId'>;

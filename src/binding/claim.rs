@@ -1,17 +1,13 @@
 //! The claim module: each function asynchronous, and `…Sync` for exit handlers.
 
-use super::answer::{Answer, Refusal};
-use super::calls::{Calls, run};
-use crate::claim::{self, Request};
+use super::answer::{Answer, answer, found};
+use super::argument::{self, path, request};
+use super::calls::Calls;
+use crate::claim;
 use crate::directory::Durability;
-use crate::env::Clock;
 use crate::platform::System;
-use crate::types::{Fence, Holder, Lease, Millis};
 use napi::bindgen_prelude::{Env, Null, Result, Utf16String};
 use napi_derive::napi;
-use std::path::PathBuf;
-
-type Checked<T> = std::result::Result<T, Box<Refusal>>;
 
 #[napi]
 impl Calls {
@@ -62,13 +58,8 @@ pub fn acquire_sync(
     now: Option<f64>,
 ) -> Answer {
     answer(|| {
-        let run_dir = path(&run_dir)?;
-        let holder = Holder::new(holder.to_vec())
-            .ok_or_else(|| Refusal::bad_argument("holder", "a string that is not empty"))?;
-        let ttl = millis("ttlMs", ttl_ms)?;
-        let now = millis("now", now.unwrap_or_else(|| System.now_ms()))?;
-        let request = Request::new(holder, ttl, now, Durability::Process)
-            .ok_or_else(|| Refusal::bad_argument("now + ttlMs", "a finite number"))?;
+        let run_dir = path("runDir", &run_dir)?;
+        let request = request(holder, ttl_ms, now, Durability::Process)?;
         Ok(found(claim::acquire(&System, &run_dir, &request)?))
     })
 }
@@ -76,40 +67,20 @@ pub fn acquire_sync(
 #[napi(ts_return_type = "null | Refusal")]
 pub fn release_sync(run_dir: Utf16String, fence: f64) -> Answer {
     answer(|| {
-        let fence = Fence::from_f64(fence)
-            .ok_or_else(|| Refusal::bad_argument("fence", "a non-negative safe integer"))?;
-        claim::release(&System, &path(&run_dir)?, fence, Durability::Process)?;
+        let run_dir = path("runDir", &run_dir)?;
+        claim::release(&System, &run_dir, argument::fence(fence)?, Durability::Process)?;
         Ok(Answer::C(Null))
     })
 }
 
 #[napi(ts_return_type = "Lease | null | Refusal")]
 pub fn read_sync(run_dir: Utf16String) -> Answer {
-    answer(|| Ok(found(claim::read(&System, &path(&run_dir)?)?)))
+    answer(|| Ok(found(claim::read(&System, &path("runDir", &run_dir)?)?)))
 }
 
 #[napi(ts_return_type = "number | Refusal")]
 pub fn current_fence_sync(run_dir: Utf16String) -> Answer {
-    answer(|| Ok(Answer::B(claim::current_fence(&System, &path(&run_dir)?)?.get() as f64)))
-}
-
-fn answer(call: impl FnOnce() -> Checked<Answer>) -> Answer {
-    run(|| call().unwrap_or_else(|refusal| Answer::D(*refusal)))
-}
-
-fn found(lease: Option<Lease>) -> Answer {
-    lease.map_or(Answer::C(Null), |lease| Answer::A(lease.into()))
-}
-
-fn millis(name: &str, number: f64) -> Checked<Millis> {
-    Millis::new(number).ok_or_else(|| Refusal::bad_argument(name, "a finite number"))
-}
-
-/// A path that names the same file here as it does for the host: one with lone surrogates has no
-/// name on disk that is its alone, and one with NUL has none.
-fn path(units: &[u16]) -> Checked<PathBuf> {
-    match String::from_utf16(units) {
-        Ok(path) if !path.is_empty() && !path.contains('\0') => Ok(PathBuf::from(path)),
-        _ => Err(Refusal::bad_argument("runDir", "a path without NUL or lone surrogates")),
-    }
+    answer(|| {
+        Ok(Answer::B(claim::current_fence(&System, &path("runDir", &run_dir)?)?.get() as f64))
+    })
 }

@@ -9,6 +9,9 @@
 #![allow(unreachable_pub, reason = "#[napi] exports functions to JavaScript and wants them public")]
 
 mod answer;
+mod argument;
 mod calls;
 mod claim;
+mod store;
+mod text;
 mod threads;

@@ -51,6 +51,9 @@ pub fn acquire<W: World>(
             Decision::UsedUp => return Err(ClaimError::FencesUsedUp { claims: claims.path() }),
             Decision::Take(fence) => fence,
         };
+        if current.is_none() {
+            claims.sync_way(run_dir)?;
+        }
         mutant!(SealBeforeLink => claims.seal(&claims.scan()?, fence)?);
         match publish(&claims, fence, &request.holder, request.expires_at)? {
             Published::Lost => lost = fence,

@@ -1,7 +1,7 @@
 //! A run's claims directory, open. All steps of one operation go through the one open directory,
 //! so none of them can end up in another that has taken its place.
 
-use crate::directory::{Durability, open_or_make};
+use crate::directory::{Durability, open_or_make, sync_way};
 use crate::env::{FsError, World};
 use crate::errno::Errno;
 use crate::error::ClaimError;
@@ -43,6 +43,15 @@ impl<'w, W: World> Claims<'w, W> {
             Ok(dir) => Ok(Claims { world, dir, durability, path }),
             Err(cause) => Err(failed(path, None, "make the directory of claims", cause)),
         }
+    }
+
+    /// Makes the way to the run durable, where that is asked for, before its first holding.
+    pub(crate) fn sync_way(&self, run_dir: &Path) -> Result<(), ClaimError> {
+        if self.durability == Durability::Process {
+            return Ok(());
+        }
+        let synced = sync_way(self.world, run_dir);
+        synced.map_err(|cause| self.failed(None, "make the way to a claim durable", cause))
     }
 
     /// An error of this directory.

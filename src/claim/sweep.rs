@@ -67,14 +67,22 @@ impl<W: World> Claims<'_, W> {
     /// visible. A failure must reach the caller: with it the promise to the new holder is void.
     pub(super) fn seal(&self, view: &View, fence: Fence) -> Result<(), ClaimError> {
         mutant!(NoSeal => return Ok(()));
+        let failed = |cause| self.failed(Some(fence), "remove an overtaken write", cause);
+        let mut sealed = false;
         for (_, name) in view.staged.iter().filter(|(staged, _)| *staged < fence) {
             match self.world.unlink(&self.dir, name) {
-                Err(cause) if cause.errno != Errno::ENOENT => {
+                Ok(()) => sealed = true,
+                Err(cause) if cause.errno == Errno::ENOENT => {}
+                Err(cause) => {
                     mutant!(SealFailureIgnored => continue);
-                    return Err(self.failed(Some(fence), "remove an overtaken write", cause));
+                    return Err(failed(cause));
                 }
-                _ => {}
             }
+        }
+        // A writer on another host outlives the loss of power of the volume's, and must not find
+        // its file again after it.
+        if sealed && self.durability == Durability::Power {
+            self.world.sync_dir(&self.dir).map_err(failed)?;
         }
         Ok(())
     }

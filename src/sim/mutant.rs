@@ -45,6 +45,8 @@ mutants! {
     FileNotSynced,
     /// the directory is not synced after the link
     DirNotSynced,
+    /// the way to a run's first holding is synced by nobody but whoever made it
+    WayNotSynced,
     /// an error of `link` is taken for a loss
     DoubtIsLost,
     /// an error of `link` is taken for a win

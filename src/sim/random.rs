@@ -179,7 +179,7 @@ fn scenario(dice: &mut Dice) -> Scenario {
         // Beside peers the window must be as wide as stalls are long.
         kept_fences: if with_peers { 1_000 } else { dice.pick(&[1, 1, 2, 3, 32]) },
         rounds: 8,
-        start: if power { dice.pick(&starts[1..]) } else { dice.pick(&starts) },
+        start: dice.pick(&starts),
         faults: faults(power, dice),
         judged: None,
         mutant: None,
