@@ -159,7 +159,7 @@ impl Files {
             }
             Step::Close(file) => {
                 self.regular_mut(file).ok_or(Errno::EBADF)?.open = false;
-                self.forget_unreachable();
+                self.forget_if_unreachable(file);
                 Ok(Answer::Done)
             }
             Step::SyncDir(dir) => {
@@ -176,7 +176,7 @@ impl Files {
                 let found = self.lookup(dir, name).ok_or(Errno::ENOENT)?;
                 self.regular(found).ok_or(Errno::EISDIR)?;
                 self.set(dir, name, None, around);
-                self.forget_unreachable();
+                self.forget_if_unreachable(found);
                 Ok(Answer::Done)
             }
             Step::Rename(from, name, to, new) => self.rename((from, name), (to, new), around),
@@ -233,7 +233,8 @@ impl Files {
     ) -> Outcome {
         let moved = self.lookup(from.0, from.1).ok_or(Errno::ENOENT)?;
         self.directory(to.0)?;
-        match self.lookup(to.0, to.1) {
+        let replaced = self.lookup(to.0, to.1);
+        match replaced {
             // Two names of one file: nothing is done, says POSIX.
             Some(replaced) if replaced == moved => return Ok(Answer::Done),
             Some(replaced) if self.regular(replaced).is_none() => return Err(Errno::EISDIR),
@@ -241,7 +242,9 @@ impl Files {
         }
         self.set(from.0, from.1, None, around);
         self.set(to.0, to.1, Some(moved), around);
-        self.forget_unreachable();
+        if let Some(replaced) = replaced {
+            self.forget_if_unreachable(replaced);
+        }
         Ok(Answer::Done)
     }
 
@@ -289,7 +292,17 @@ impl Files {
         }
     }
 
-    /// Drops files that have no name, are not open, and that no loss of power can bring back.
+    /// Drops a file, if it has no name any more and is not open.
+    fn forget_if_unreachable(&mut self, file: Ino) {
+        if self.regular(file).is_some_and(|file| !file.open)
+            && !self.is_reachable(file)
+            && let Ok(at) = self.find(file)
+        {
+            self.inodes.remove(at);
+        }
+    }
+
+    /// Drops all files that have no name, are not open, and that no loss of power can bring back.
     pub(super) fn forget_unreachable(&mut self) {
         let closed = self
             .inodes

@@ -135,7 +135,7 @@ impl Model {
         let volume = self.scenario.volume;
         let always = self.scenario.faults.always;
         let truly = match (always, &state.workers[worker].listing) {
-            (Some((op, fault)), _) if op == step.op() => vec![Way::Failing(fault)],
+            (Some((op, fault)), _) if op == step.op(fault.errno) => vec![Way::Failing(fault)],
             (_, Some(listing)) => tellings(listing.loose().len()),
             _ => vec![Way::Truly],
         };

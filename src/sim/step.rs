@@ -33,9 +33,11 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    /// The step of the file system, by which an error names it.
-    pub(crate) fn op(self) -> Op {
+    /// The step of the file system, by which an error of it names it.
+    pub(crate) fn op(self, errno: Errno) -> Op {
         match self {
+            // A file is opened first.
+            Step::Read(..) if errno != Errno::EIO => Op::Open,
             Step::OpenDir(_) => Op::Open,
             Step::MakeDir(_) => Op::Mkdir,
             Step::List(_) => Op::List,

@@ -33,7 +33,7 @@ pub struct Told {
 impl Told {
     fn failed<T>(&self) -> FsResult<T> {
         match self.answer {
-            Answer::Failed(errno) => Err(FsError { op: self.step.op(), errno }),
+            Answer::Failed(errno) => Err(FsError { op: self.step.op(errno), errno }),
             answer => unreachable!("{answer:?} is no answer to {:?}", self.step),
         }
     }
