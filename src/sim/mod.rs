@@ -42,7 +42,7 @@ pub use fs::Volume;
 pub use mutant::Mutant;
 pub use random::{Run, random};
 pub use scenario::{BEGINNING_MS, Errors, Faults, Scenario, Start, Worker};
-pub use search::{Found, Report, replay, search};
+pub use search::{Found, Report, replay, search, search_remembering};
 pub use world::{Answers, World};
 
 pub(crate) use mutant::{is_on, kept_fences, rounds};

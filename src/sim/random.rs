@@ -11,6 +11,7 @@ use super::check::Violation;
 use super::fault::Fault;
 use super::fs::Volume;
 use super::model::Model;
+use super::mutant::Mutant;
 use super::scenario::{Errors, Faults, Scenario, Start, Worker};
 use super::schedule::{Action, Way};
 use super::state::State;
@@ -78,10 +79,10 @@ impl fmt::Display for Run {
     }
 }
 
-/// One run.
-pub fn random(seed: u64) -> Run {
+/// One run, with a line of the protocol broken on purpose where one is told.
+pub fn random(seed: u64, mutant: Option<Mutant>) -> Run {
     let mut dice = Dice(seed);
-    let model = Model::new(scenario(&mut dice), false);
+    let model = Model::new(Scenario { mutant, ..scenario(&mut dice) }, false);
     let mut run = Run { seed, steps: 0, faults: 0, found: None };
     let state = model.initial();
     let _switched = model.switched();
@@ -180,7 +181,7 @@ fn scenario(dice: &mut Dice) -> Scenario {
         kept_fences: if with_peers { 1_000 } else { dice.pick(&[1, 1, 2, 3, 32]) },
         rounds: 8,
         start: dice.pick(&starts),
-        faults: faults(power, dice),
+        faults: faults(dice),
         judged: None,
         mutant: None,
     }
@@ -215,7 +216,7 @@ fn call(kind: u64, is_peer: bool, dice: &mut Dice) -> Call {
     }
 }
 
-fn faults(power: bool, dice: &mut Dice) -> Faults {
+fn faults(dice: &mut Dice) -> Faults {
     let moves = [50, 99, 1, 100, 1_000, 1_000, -80, 700_000];
     let ticks = dice.below(8);
     Faults {

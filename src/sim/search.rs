@@ -88,10 +88,23 @@ struct Reached {
 
 /// Searches every interleaving of a scenario, up to so many states, or to the first violation.
 pub fn search(scenario: &Scenario, most_states: usize) -> Report {
-    let report = Search::new(scenario, true).run(most_states);
-    match report {
-        Ok(report) => report,
-        Err(()) => Search::new(scenario, false).run(most_states).expect("nothing was guessed"),
+    match Search::new(scenario, true).run(most_states) {
+        // What is found has to be found without any guess too.
+        Some(report) if report.found.as_ref().is_none_or(|found| found.replays(scenario)) => report,
+        _ => search_remembering(scenario, most_states),
+    }
+}
+
+/// As [`search`], without a guess at what calls forget: every call is taken to remember all that
+/// it was ever told. Far more states, and the same answer.
+pub fn search_remembering(scenario: &Scenario, most_states: usize) -> Report {
+    let report = Search::new(scenario, false).run(most_states);
+    report.expect("what nothing was guessed of is not refuted")
+}
+
+impl Found {
+    fn replays(&self, scenario: &Scenario) -> bool {
+        replay(scenario, &self.way).1.as_ref() == Some(&self.violation)
     }
 }
 
@@ -117,25 +130,22 @@ impl Search {
         }
     }
 
-    fn run(mut self, most_states: usize) -> Result<Report, ()> {
+    /// `None` when calls were guessed to forget what they remember.
+    fn run(mut self, most_states: usize) -> Option<Report> {
         let initial = self.model.initial();
         let _switched = self.model.switched();
         let mut broken = self.visit(initial, Reached { from: 0, by: 0 }).err();
-        while broken.is_none()
-            && self.reached.len() < most_states
-            && self.model.programs.borrow().refuted().is_none()
-        {
+        while broken.is_none() && self.reached.len() < most_states && !self.is_refuted() {
             let Some(state) = self.waiting.pop_front() else {
                 break;
             };
             broken = self.leave(&state).err();
         }
-        let found = broken.map(|(violation, last)| self.found(violation, last));
-        if let Some(x) = self.model.programs.borrow().refuted() {
-            let _ = x;
-            return Err(());
+        if self.is_refuted() {
+            return None;
         }
-        Ok(Report {
+        let found = broken.map(|(violation, last)| self.found(violation, last));
+        Some(Report {
             scenario: self.model.scenario.name,
             states: self.reached.len(),
             steps: self.targets.len(),
@@ -144,6 +154,10 @@ impl Search {
             cut_short: found.is_none() && !self.waiting.is_empty(),
             found,
         })
+    }
+
+    fn is_refuted(&self) -> bool {
+        self.model.programs.borrow().refuted().is_some()
     }
 
     /// Follows all that can happen in a state.

@@ -1,25 +1,23 @@
-//! What is searched. Each scenario is small enough to be searched whole, and built so that the
-//! workers get in each other's way: with leases that are over as soon as they are given, anybody
-//! may take the run at any time.
+//! What is searched. Each scenario is built so that the workers get in each other's way: with
+//! leases that are over as soon as they are given, anybody may take the run at any time.
+//!
+//! Unless told otherwise a scenario has the core try again once where it ships with seven times,
+//! since takers that overtake one another would else do so for longer than can be searched.
 
 use fencelink::directory::Durability;
 use fencelink::env::Op;
 use fencelink::errno::Errno;
-use fencelink::sim::{Call, Fault, Faults, Scenario, Start, Worker};
+use fencelink::sim::{Call, Errors, Fault, Faults, Scenario, Start, Worker};
 
 /// Takes the run with a lease that is over at once.
-pub(crate) const TAKE: Call = Call::Acquire { ttl_ms: 0 };
+const TAKE: Call = Call::Acquire { ttl_ms: 0 };
 /// Takes the run with a lease that lasts until the clock moves.
-pub(crate) const HOLD: Call = Call::Acquire { ttl_ms: 1_000 };
-pub(crate) const RELEASE: Call = Call::Release;
-pub(crate) const WRITE: Call = Call::Write;
-
-fn with(name: &'static str, workers: Vec<Worker>, change: impl FnOnce(&mut Scenario)) -> Scenario {
-    let mut scenario = Scenario::new(name, workers);
-    scenario.rounds = 2;
-    change(&mut scenario);
-    scenario
-}
+const HOLD: Call = Call::Acquire { ttl_ms: 1_000 };
+const RELEASE: Call = Call::Release;
+const WRITE: Call = Call::Write;
+const WRITE_UNFENCED: Call = Call::WriteUnfenced;
+const PEER_TAKE: Call = Call::PeerAcquire { ttl_ms: 0 };
+const PEER_HOLD: Call = Call::PeerAcquire { ttl_ms: 1_000 };
 
 fn a(calls: &[Call]) -> Worker {
     Worker::new("a", calls)
@@ -29,13 +27,13 @@ fn b(calls: &[Call]) -> Worker {
     Worker::new("b", calls)
 }
 
-/// A worker that writes under the fence which the first worker was told.
-fn writer(calls: &[Call]) -> Worker {
-    Worker { writes_for: Some(0), ..Worker::new("a", calls) }
+fn c(calls: &[Call]) -> Worker {
+    Worker::new("c", calls)
 }
 
-fn errors(scenario: &mut Scenario) {
-    scenario.faults = Faults { errors: 1, landed: true, ..Faults::none() };
+/// A worker that writes under the fence which the first worker was told.
+fn writer(calls: &[Call]) -> Worker {
+    Worker { writes_for: Some(0), ..a(calls) }
 }
 
 /// The run was taken by the first worker, whose lease is over.
@@ -44,153 +42,166 @@ const ENDED: Start = Start::Taken { worker: 0, ttl_ms: 0, times: 1 };
 /// The run is held by the first worker.
 const HELD: Start = Start::Taken { worker: 0, ttl_ms: 1_000, times: 1 };
 
-/// The scenarios of the quick tier.
-pub(crate) fn quick() -> Vec<Scenario> {
-    vec![
-        with(
-            "two takers, killed",
-            vec![a(&[TAKE, TAKE, RELEASE]), b(&[TAKE, TAKE, RELEASE])],
-            |it| {
-                it.faults.crashes = 2;
-            },
-        ),
-        with("leases", vec![a(&[HOLD, HOLD, RELEASE]), b(&[HOLD, RELEASE])], |it| {
-            it.faults.ticks_ms = vec![999, 1];
-            it.faults.crashes = 1;
-        }),
-        with(
-            "two takers and a writer, killed",
-            vec![a(&[TAKE]), b(&[TAKE]), writer(&[WRITE])],
-            |it| {
-                it.start = ENDED;
-                it.faults.crashes = 3;
-            },
-        ),
-        with(
-            "restarted",
-            vec![Worker { after_crash: vec![TAKE, RELEASE], ..a(&[TAKE, RELEASE]) }, b(&[TAKE])],
-            |it| {
-                it.faults.crashes = 2;
-            },
-        ),
-        with("started twice", vec![a(&[HOLD, RELEASE]), a(&[HOLD, RELEASE])], |_| {}),
-        with("errors", vec![a(&[TAKE, RELEASE]), b(&[TAKE])], errors),
-        with("errors, leases", vec![a(&[HOLD, RELEASE]), b(&[HOLD])], |it| {
-            errors(it);
-            it.start = HELD;
-            it.faults.ticks_ms = vec![1_000];
-        }),
-        with("errors, writer", vec![a(&[]), b(&[TAKE]), writer(&[WRITE])], |it| {
-            errors(it);
-            it.start = ENDED;
-        }),
-        with("named, killed", vec![a(&[TAKE, RELEASE]), b(&[TAKE, RELEASE])], |it| {
-            it.volume.nameless = false;
-            it.faults.crashes = 2;
-        }),
-        with("named, errors", vec![a(&[HOLD, RELEASE]), b(&[HOLD])], |it| {
-            it.volume.nameless = false;
-            errors(it);
-        }),
-        with("named, writer", vec![a(&[TAKE]), writer(&[WRITE])], |it| {
-            it.volume.nameless = false;
-            it.start = ENDED;
-            it.faults.crashes = 2;
-        }),
-        with("first claims", vec![a(&[TAKE]), b(&[TAKE])], |it| {
-            it.start = Start::Nothing;
-            it.faults.crashes = 2;
-        }),
-        with("first claims, errors", vec![a(&[HOLD]), b(&[HOLD])], |it| {
-            it.start = Start::Nothing;
-            errors(it);
-        }),
-        with(
-            "overtaken by more than is kept",
-            vec![a(&[TAKE]), b(&[TAKE, TAKE, TAKE, TAKE])],
-            |it| {
-                it.kept_fences = 1;
-            },
-        ),
-        with("nothing kept", vec![a(&[TAKE, TAKE, TAKE]), b(&[TAKE])], |it| {
-            it.kept_fences = 0;
-        }),
-        with("little kept, writer", vec![a(&[]), b(&[TAKE, TAKE]), writer(&[WRITE])], |it| {
-            it.start = ENDED;
-            it.kept_fences = 1;
-        }),
-        with("power", vec![a(&[HOLD, RELEASE]), b(&[HOLD])], |it| {
-            it.volume.power = true;
-            it.durability = Durability::Power;
-        }),
-        with("power, writer", vec![a(&[]), b(&[TAKE]), writer(&[WRITE])], |it| {
-            it.start = ENDED;
-            it.volume.power = true;
-            it.durability = Durability::Power;
-        }),
-        with(
-            "peers",
-            vec![
-                a(&[TAKE, RELEASE]),
-                b(&[Call::PeerAcquire { ttl_ms: 0 }, Call::PeerAcquire { ttl_ms: 0 }]),
-            ],
-            |_| {},
-        ),
-        with(
-            "peers, overtaken",
-            vec![a(&[TAKE]), b(&[TAKE]), Worker::new("c", &[Call::PeerAcquire { ttl_ms: 0 }])],
-            |_| {},
-        ),
-        with("started twice, errors", vec![a(&[HOLD]), a(&[HOLD])], errors),
-        with(
-            "peers, leases",
-            vec![
-                a(&[HOLD, HOLD]),
-                b(&[Call::PeerAcquire { ttl_ms: 1_000 }, Call::PeerAcquire { ttl_ms: 1_000 }]),
-            ],
-            |it| {
-                it.faults.ticks_ms = vec![1_000];
-            },
-        ),
-        with("no hard links", vec![a(&[HOLD]), b(&[HOLD])], |it| it.volume.links = false),
-        with("link always fails and lands", vec![a(&[HOLD, RELEASE]), b(&[HOLD])], |it| {
-            it.volume.nameless = false;
-            let fault = Fault { errno: Errno::ENOTCONN, landed: true };
-            it.faults.always = Some((Op::Link, fault));
-        }),
-        with("link always says taken", vec![a(&[HOLD])], |it| {
-            it.volume.nameless = false;
-            let fault = Fault { errno: Errno::EEXIST, landed: false };
-            it.faults.always = Some((Op::Link, fault));
-        }),
-        with(
-            "clocks behind",
-            vec![a(&[HOLD, RELEASE]), Worker { behind_ms: 400, ..b(&[HOLD]) }],
-            |it| {
-                it.faults.ticks_ms = vec![1_000, -600];
-            },
-        ),
-        with(
+struct Building(Scenario);
+
+fn scenario<const N: usize>(name: &'static str, workers: [Worker; N]) -> Building {
+    Building(Scenario { rounds: 2, ..Scenario::new(name, workers.into()) })
+}
+
+impl Building {
+    fn from(mut self, start: Start) -> Self {
+        self.0.start = start;
+        self
+    }
+
+    /// On a volume without nameless files.
+    fn named(mut self) -> Self {
+        self.0.volume.nameless = false;
+        self
+    }
+
+    fn kept(mut self, fences: u64) -> Self {
+        self.0.kept_fences = fences;
+        self
+    }
+
+    /// So many workers may be killed.
+    fn crashes(mut self, crashes: u8) -> Self {
+        self.0.faults.crashes = crashes;
+        self
+    }
+
+    /// So many steps may fail, done or not.
+    fn errors(mut self, errors: u8, kinds: Errors) -> Self {
+        self.0.faults = Faults { errors, kinds, landed: true, ..self.0.faults };
+        self
+    }
+
+    fn ticks<const N: usize>(mut self, ticks_ms: [i64; N]) -> Self {
+        self.0.faults.ticks_ms = ticks_ms.into();
+        self
+    }
+
+    /// The power may be lost, at any instant.
+    fn power(mut self) -> Self {
+        self.0.volume.power = true;
+        self.0.durability = Durability::Power;
+        self
+    }
+
+    /// Every `link` fails so.
+    fn every_link(mut self, errno: Errno, landed: bool) -> Self {
+        self.0.faults.always = Some((Op::Link, Fault { errno, landed }));
+        self
+    }
+
+    fn without_links(mut self) -> Self {
+        self.0.volume.links = false;
+        self
+    }
+}
+
+/// The scenarios that are searched whole.
+pub(crate) fn whole() -> Vec<Scenario> {
+    use Errors::{All, Kinds};
+    let restarted = |calls: &[Call]| Worker { after_crash: calls.into(), ..a(calls) };
+    let scenarios = [
+        scenario("two takers", [a(&[TAKE, TAKE, RELEASE]), b(&[TAKE, TAKE, RELEASE])]).crashes(2),
+        scenario("two takers and a writer", [a(&[TAKE]), b(&[TAKE]), writer(&[WRITE])])
+            .from(ENDED)
+            .crashes(3),
+        scenario("three takers", [a(&[TAKE]), b(&[TAKE]), c(&[TAKE])]),
+        scenario("leases", [a(&[HOLD, HOLD, RELEASE]), b(&[HOLD, RELEASE])])
+            .ticks([999, 1])
+            .crashes(1),
+        scenario("released late", [a(&[HOLD, RELEASE, HOLD]), b(&[HOLD])]).ticks([1_000]),
+        scenario("a worker that writes", [a(&[TAKE, WRITE, RELEASE]), b(&[TAKE, WRITE])]),
+        scenario("restarted", [restarted(&[TAKE, RELEASE]), b(&[TAKE])]).crashes(2),
+        scenario("started twice", [a(&[HOLD, RELEASE]), a(&[HOLD, RELEASE])]),
+        scenario("started twice, errors", [a(&[HOLD]), a(&[HOLD])]).errors(1, Kinds),
+        scenario("errors", [a(&[TAKE, RELEASE]), b(&[TAKE])]).errors(1, Kinds),
+        scenario("errors while held", [a(&[HOLD, RELEASE]), b(&[HOLD])])
+            .from(HELD)
+            .ticks([1_000])
+            .errors(1, Kinds),
+        scenario("errors of a writer", [a(&[]), b(&[TAKE]), writer(&[WRITE])])
+            .from(ENDED)
+            .errors(1, Kinds),
+        scenario("every errno", [a(&[HOLD, HOLD, WRITE, RELEASE])]).errors(1, All),
+        scenario("every errno, named", [a(&[HOLD, WRITE, RELEASE])]).named().errors(1, All),
+        scenario("two errors", [a(&[HOLD, RELEASE])]).named().errors(2, Kinds),
+        scenario("named", [a(&[TAKE, RELEASE]), b(&[TAKE, RELEASE])]).named().crashes(2),
+        scenario("named, errors", [a(&[HOLD, RELEASE]), b(&[HOLD])]).named().errors(1, Kinds),
+        scenario("named, writer", [a(&[TAKE]), writer(&[WRITE])]).named().from(ENDED).crashes(2),
+        scenario("first claims", [a(&[TAKE]), b(&[TAKE])]).from(Start::Nothing).crashes(2),
+        scenario("first claims, errors", [a(&[HOLD]), b(&[HOLD])])
+            .from(Start::Nothing)
+            .errors(1, Kinds),
+        scenario("overtaken by more than is kept", [a(&[TAKE]), b(&[TAKE, TAKE, TAKE, TAKE])])
+            .kept(1),
+        scenario("nothing kept", [a(&[TAKE, TAKE, TAKE]), b(&[TAKE])]).kept(0),
+        scenario("little kept, writer", [a(&[]), b(&[TAKE, TAKE]), writer(&[WRITE])])
+            .from(ENDED)
+            .kept(1),
+        scenario("power", [a(&[HOLD, RELEASE]), b(&[HOLD])]).power(),
+        scenario("power, first claims", [a(&[TAKE]), b(&[TAKE])]).from(Start::Nothing).power(),
+        scenario("power, writer", [a(&[]), b(&[TAKE]), writer(&[WRITE])]).from(ENDED).power(),
+        scenario("power, first writes", [a(&[WRITE_UNFENCED]), b(&[WRITE_UNFENCED])])
+            .from(Start::Nothing)
+            .power(),
+        scenario("peers", [a(&[TAKE, RELEASE]), b(&[PEER_TAKE, PEER_TAKE])]),
+        scenario("peers, overtaken", [a(&[TAKE]), b(&[HOLD]), c(&[PEER_HOLD])]),
+        scenario("peers, leases", [a(&[HOLD, HOLD]), b(&[PEER_HOLD, PEER_HOLD])]).ticks([1_000]),
+        scenario("no hard links", [a(&[HOLD]), b(&[HOLD])]).without_links(),
+        scenario("every link fails and lands", [a(&[HOLD, RELEASE]), b(&[HOLD])])
+            .named()
+            .every_link(Errno::ENOTCONN, true),
+        scenario("every link says taken", [a(&[HOLD])]).named().every_link(Errno::EEXIST, false),
+        scenario("a clock behind", [a(&[HOLD, RELEASE]), Worker { behind_ms: 400, ..b(&[HOLD]) }])
+            .ticks([1_000, -600]),
+        scenario(
             "a clock ahead",
-            vec![
+            [
                 a(&[HOLD]),
                 Worker { behind_ms: -700_000, ..b(&[Call::Acquire { ttl_ms: -700_000 }]) },
             ],
-            |it| {
-                it.volume.nameless = false;
-            },
-        ),
-        with(
-            "unfenced writers",
-            vec![a(&[Call::WriteUnfenced]), b(&[Call::WriteUnfenced])],
-            |it| {
-                it.start = ENDED;
-                it.faults.crashes = 2;
-            },
-        ),
-        with("stalled for ten minutes", vec![a(&[TAKE]), b(&[TAKE])], |it| {
-            it.volume.nameless = false;
-            it.faults.ticks_ms = vec![600_001];
-        }),
-    ]
+        )
+        .named(),
+        scenario("unfenced writers", [a(&[WRITE_UNFENCED]), b(&[WRITE_UNFENCED])])
+            .from(ENDED)
+            .crashes(2),
+        scenario("stalled for ten minutes", [a(&[TAKE]), b(&[TAKE])]).named().ticks([600_001]),
+    ];
+    scenarios.into_iter().map(|building| building.0).collect()
+}
+
+/// Scenarios that are too large to be searched whole in the time that a test has: as much of them
+/// is searched as is asked for, the shortest ways first.
+pub(crate) fn bounded() -> Vec<Scenario> {
+    use Errors::Kinds;
+    let scenarios = [
+        scenario("three takers that release", {
+            [a(&[TAKE, RELEASE]), b(&[TAKE, RELEASE]), c(&[TAKE, RELEASE])]
+        })
+        .crashes(1),
+        scenario("three takers and a writer", {
+            [a(&[TAKE]), b(&[TAKE]), c(&[TAKE]), writer(&[WRITE])]
+        })
+        .from(ENDED),
+        scenario("two takers and a writer, errors", { [a(&[TAKE]), b(&[TAKE]), writer(&[WRITE])] })
+            .from(ENDED)
+            .errors(1, Kinds),
+        scenario("named, three takers, errors", [a(&[TAKE]), b(&[TAKE]), c(&[TAKE])])
+            .named()
+            .errors(1, Kinds),
+        scenario("leases of three", [a(&[HOLD, HOLD]), b(&[HOLD, RELEASE]), c(&[HOLD])])
+            .ticks([1_000, 1_000])
+            .crashes(1)
+            .errors(1, Kinds),
+    ];
+    let as_shipped = {
+        let workers = vec![a(&[TAKE, TAKE]), b(&[TAKE, RELEASE])];
+        Scenario::new("two takers, as many rounds as ship", workers)
+    };
+    scenarios.into_iter().map(|building| building.0).chain([as_shipped]).collect()
 }
