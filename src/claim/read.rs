@@ -13,7 +13,7 @@ use crate::errno::Errno;
 use crate::error::ClaimError;
 use crate::switch::rounds;
 use crate::types::{Fence, Holder, Lease, Millis};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 /// The present lease of a run, live or not; `None` for a run never claimed. A tombstone and a
@@ -51,13 +51,25 @@ impl<W: World> Claims<'_, W> {
         Ok(view)
     }
 
+    /// The highest holding and its name, as a listing shows them.
+    ///
+    /// That there is none is believed of two listings in a row only. btrfs ends a listing where the
+    /// directory ended when it was opened, so one that is held up while all holdings of then are
+    /// pruned shows nothing.
+    fn top(&self) -> Result<Option<(Fence, OsString)>, ClaimError> {
+        match self.scan()?.top() {
+            None => Ok(self.scan()?.top()),
+            top => Ok(top),
+        }
+    }
+
     /// The current holding, read. When it is gone each time before it can be read, it reads as a
     /// damaged one does. A stale handle, by which network volumes tell of a name that is gone, may
     /// as well mean one that is not: tried again, too, and then an error.
     pub(super) fn current(&self) -> Result<Option<Lease>, ClaimError> {
         let mut last = Ok(None);
         for _ in 0..rounds(ROUNDS) {
-            let Some((fence, name)) = self.scan()?.top() else {
+            let Some((fence, name)) = self.top()? else {
                 return Ok(None);
             };
             last = match self.lease_at(&name, fence) {
@@ -95,7 +107,7 @@ impl<W: World> Claims<'_, W> {
     fn look(&self) -> Result<Look, ClaimError> {
         let mut last = None;
         for _ in 0..rounds(ROUNDS) {
-            let Some((fence, name)) = self.scan()?.top() else {
+            let Some((fence, name)) = self.top()? else {
                 return Ok(Look { fence: None, settled: true });
             };
             last = Some(fence);
