@@ -5,6 +5,7 @@
 //   node scripts/test.mjs --rust          the core only
 //   node scripts/test.mjs --js [PART…]    the addon only; with PARTs, the files whose name has one
 //   node scripts/test.mjs --torture [PART…]  the long tests of the addon: __test__/*.torture.mjs
+//   node scripts/test.mjs --volumes [PART…]  on volumes that root mounts: __test__/*.volumes.mjs
 //
 // The test files are listed here rather than by a pattern given to `node --test`, which Node.js 20
 // takes for a file's name: a pattern that matches nothing must not pass for a green run.
@@ -23,11 +24,13 @@ const { values, positionals } = parseArgs({
     rust: { type: 'boolean' },
     js: { type: 'boolean' },
     torture: { type: 'boolean' },
+    volumes: { type: 'boolean' },
   },
   allowPositionals: true,
 });
-const ending = values.torture ? '.torture.mjs' : '.test.mjs';
-const both = !values.rust && !values.js && !values.torture;
+const kind = ['torture', 'volumes'].find((name) => values[name]) ?? 'test';
+const ending = `.${kind}.mjs`;
+const both = !values.rust && !values.js && kind === 'test';
 
 /** Runs a program with this terminal as its own; true when it succeeded. */
 function run(command, ...args) {
@@ -65,7 +68,7 @@ function jsTests() {
   return run(process.execPath, '--test', ...files);
 }
 
-const rustPassed = values.js || values.torture ? true : rustTests();
+const rustPassed = both || values.rust ? rustTests() : true;
 const jsPassed = values.rust ? true : jsTests();
 if (both)
   console.log(
