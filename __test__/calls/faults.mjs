@@ -107,14 +107,13 @@ function labelOf(line, baseDir) {
     .replace(/#\d+> ?\(deleted\)/g, 'a nameless file>')
     .replace(/(\.tmp-(?:w\d+-)?)\d+-\d+-[0-9a-f]{16}/g, '$1…');
   const [, at] = /^\w+\(\d+<([^>]*)>/.exec(plain) ?? [];
-  const within = at && at !== 'claims/a nameless file' ? `${at}/` : '';
-  const names = [...plain.matchAll(/, "([^"]*)"|\("([^"]*)"/g)].map(([, a, b]) => a ?? b);
+  const paths = [...plain.matchAll(/(?:\d+<([^>]*)>, |\()?"([^"]*)"/g)];
   if (['read', 'write', 'close', 'fsync', 'getdents64'].includes(name)) return `${name} ${at}`;
   if (name === 'getrandom') return name;
   if (/O_TMPFILE/.test(line)) return `${name} a nameless file`;
-  const about = names.filter((one) => one !== '' && one !== '.');
+  const about = paths.filter(([, , path]) => path !== '' && path !== '.');
   if (about.length === 0) return `${name} ${at}`;
-  return `${name} ${about.map((one) => `${within}${one}`).join(' to ')}`;
+  return `${name} ${about.map(([, dir, path]) => (dir ? `${dir}/${path}` : path)).join(' to ')}`;
 }
 
 /** One operation under one fault; see {@link killed}, {@link failed} and {@link stalled}. */
