@@ -112,3 +112,20 @@ pub(crate) fn documented(section: &str, table: &str) {
     };
     assert_eq!(rows(old), rows(table), "to write them: FENCELINK_WRITE_DOCS=1");
 }
+
+/// Guards the random runs: wrong designs must be found by them too, or they prove nothing.
+#[test]
+fn random_runs_find_wrong_designs() {
+    use fencelink::sim::{Mutant, Promise};
+    for (mutant, promise) in [
+        (Mutant::PublishedByRename, Promise::P4),
+        (Mutant::NoSecondListing, Promise::P2),
+        (Mutant::NoLook, Promise::P3),
+        (Mutant::EndIsLive, Promise::P6),
+        (Mutant::DirNotSynced, Promise::P2),
+    ] {
+        let found = (0..100).find_map(|seed| random(seed, Some(mutant)).found);
+        let broken = found.map(|(violation, _)| violation.promise);
+        assert_eq!(broken, Some(promise), "{}", mutant.told());
+    }
+}
