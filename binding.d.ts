@@ -26,6 +26,13 @@ export declare class Calls {
   read(ticket: number, runDir: string): void
   /** Answers the highest fence. */
   currentFence(ticket: number, runDir: string): void
+  /**
+   * Answers texts: `{ cursor?, damaged? }`, then arrays of rows. `null` when the cursor is not
+   * of this listing.
+   */
+  listRuns(ticket: number, runs: Runs, choice: Choice, now?: number | undefined | null): void
+  /** Answers one text: `{ entry, lease }`. `null` when no run was to be had. */
+  claimNext(ticket: number, runs: Runs, choice: Choice, holder: string, ttlMs: number, now?: number | undefined | null): void
   /** Answers a lease, or `null` when somebody else holds the run. */
   claimRun(ticket: number, run: Run, holder: string, ttlMs: number, now?: number | undefined | null): void
   /** Answers `null`. */
@@ -61,7 +68,40 @@ export declare class Texts {
 
 export declare function acquireSync(runDir: string, holder: string, ttlMs: number, now?: number | undefined | null): Lease | null | Refusal
 
+/** Which runs, and in which order. */
+export interface Choice {
+  byCreation: boolean
+  /** States of parks, by their numbers. */
+  parks: Array<number>
+  claimed?: boolean
+  limit?: number
+  cursor?: string
+  /** Whether runs that cannot be judged are told of. */
+  report: boolean
+}
+
 export declare function currentFenceSync(runDir: string): number | Refusal
+
+/** Indices of rows, and where the next page starts. */
+export interface Cut {
+  rows: Uint32Array
+  cursor?: string
+}
+
+/** What the checkpoints of a run come to, by their indices. */
+export interface Judged {
+  latest?: number
+  runCreatedAt?: number
+  park?: number
+  /** The state of that park, by its number. */
+  state?: number
+}
+
+/**
+ * `checkpoints` has five numbers for each: when it was made, when its run was, since when it is
+ * parked, until when, and 1 if it is resolved. What is absent is NaN.
+ */
+export declare function judgeRunSync(checkpoints: Float64Array, now: number): Judged
 
 /** A lease as JavaScript has it. */
 export interface Lease {
@@ -69,6 +109,9 @@ export interface Lease {
   fence: number
   expiresAt: number
 }
+
+/** The page of the rows that `choice` is of; `null` when the cursor is not of this listing. */
+export declare function paginateSync(rows: Rows, choice: Choice): Cut | null
 
 export declare function readSync(runDir: string): Lease | null | Refusal
 
@@ -98,6 +141,18 @@ export interface Refusal {
 
 export declare function releaseSync(runDir: string, fence: number): null | Refusal
 
+/** Rows that JavaScript keeps, by what decides about them. */
+export interface Rows {
+  runIds: Array<string>
+  parentRunIds: Array<string | undefined | null>
+  /** When each run was made; NaN where it does not say. */
+  times: Float64Array
+  /** The state of each run's park by its number, and another number where it has none. */
+  states: Uint8Array
+  /** 1 for a run whose claim is live. */
+  claimed: Uint8Array
+}
+
 /** A run of a store. */
 export interface Run {
   /** The directory that all runs of the store are under. */
@@ -105,6 +160,17 @@ export interface Run {
   runId: string
   /** The run that it belongs to, of a sub-run. */
   parentRunId?: string
+  /** Whether what is written must outlive the loss of power. */
+  power: boolean
+}
+
+/** Whose runs, and where they are. */
+export interface Runs {
+  /** The directory that all runs of the store are under. */
+  baseDir: string
+  tenantId: string
+  projectId: string
+  sessionId: string
   /** Whether what is written must outlive the loss of power. */
   power: boolean
 }

@@ -840,5 +840,7 @@ module.exports.Draft = nativeBinding.Draft
 module.exports.Texts = nativeBinding.Texts
 module.exports.acquireSync = nativeBinding.acquireSync
 module.exports.currentFenceSync = nativeBinding.currentFenceSync
+module.exports.judgeRunSync = nativeBinding.judgeRunSync
+module.exports.paginateSync = nativeBinding.paginateSync
 module.exports.readSync = nativeBinding.readSync
 module.exports.releaseSync = nativeBinding.releaseSync

@@ -40,7 +40,7 @@ export type ClaimSummary = LeaseSummary;
 /** Who asks for a run, and for how long. */
 export interface ClaimRunOptions {
   /**
-   * The worker's name, not empty. The same name renews its own lease, so two workers must never
+   * The worker's name, of 1 to 100,000 UTF-16 units. The same name renews its own lease, so two workers must never
    * share one: take something like a host name, a process id and a random part.
    */
   readonly holder: string;
@@ -153,7 +153,7 @@ export type NamzuErrorCode =
   | 'storage_error'
   /** What was asked for is not there. */
   | 'not_found'
-  /** A defect of this library. */
+  /** A defect of this library, or a system that has no thread to give. */
   | 'unknown';
 
 /** What an error is made of. */
@@ -281,6 +281,23 @@ export interface ListDurableRunsOptions {
   readonly cursor?: string;
   /** The present, in milliseconds since the epoch; by default the wall clock. */
   readonly now?: number;
+  /**
+   * What becomes of a run whose row cannot be told, since a checkpoint of it is damaged or something
+   * of it may not be read. By default it refuses the page that would reach it; in the order
+   * `createdAt`, in which it has no place, every page. With `report` it is left out and named in the
+   * page's `damaged`. A system error that passes (`retryable`) refuses the page in either case.
+   */
+  readonly damaged?: 'refuse' | 'report';
+}
+
+/** A run that a listing left out, since its row cannot be told. */
+export interface DamagedRun {
+  readonly runId: string;
+  readonly parentRunId?: string;
+  /** What of the run it is about: a checkpoint's file, or a directory of the run. */
+  readonly file: string;
+  /** What is wrong with it. */
+  readonly reason: string;
 }
 
 /** A page of a listing. */
@@ -288,6 +305,11 @@ export interface DurableRunPage<Entry extends DurableRunEntry = DurableRunEntry>
   readonly entries: readonly Entry[];
   /** Where the next page starts; absent on the last one. */
   readonly cursor?: string;
+  /**
+   * With `damaged: 'report'`, the runs that were left out between this page's rows; in the order
+   * `createdAt`, all of them, on the first page.
+   */
+  readonly damaged?: readonly DamagedRun[];
 }
 
 /**
@@ -420,6 +442,84 @@ export class DiskCheckpointStore<
 
   /** As {@link releaseClaim}, for the run of a scope. */
   releaseRun(scope: CheckpointRunScope, fence: FencingToken): Promise<void>;
+
+  /**
+   * The runs that have a checkpoint, sub-runs among them, a page at a time: those directories below
+   * `baseDir`, and below the `children` of one, whose name starts with `run_`. Creates nothing on
+   * disk, and none at all means that there are none, also when there is no such directory.
+   *
+   * In the order `runId`, which is that of JavaScript's `<`, a page costs what the page holds, and
+   * the names of all runs. In the order `createdAt`, which begins with the runs that do not say
+   * when they were made, every run is read for every page. Runs that `claimed` drops have their
+   * checkpoints left unread.
+   *
+   * A run that is there from before the first page until after the last is on exactly one; runs
+   * that come or go meanwhile may be. A walk that goes on within a second uses the names that it
+   * read, unless a run at the top came or went, so sub-runs made in that second may be missed.
+   *
+   * @param scope - Whose runs: a contiguous prefix of the store's own attribution. The runs of any
+   * other tenant, project or session are not here: an empty page.
+   * @param options - Which of them, and in which order.
+   * @throws {@link NamzuError} `invalid_config` for bad input, a store without attribution, a scope
+   * with a gap, and, with `{ cursor, orderBy }`, for a cursor that is not of this listing;
+   * `storage_error` for a damaged run, as {@link DiskCheckpointStore.readCheckpoint}, and when
+   * something cannot be read.
+   */
+  listDurableRuns(
+    scope: CheckpointListingScope,
+    options?: ListDurableRunsOptions,
+  ): Promise<DurableRunPage<Entry>>;
+
+  /**
+   * Takes the next run that nobody holds: the way to drain a queue, in one call. The run is the
+   * first, in order, that is free, matches, and that this caller wins.
+   *
+   * - A run that `holder` itself holds is not free, so calls at the same time never get the same
+   *   run, even under one name.
+   * - When another wins the first one, the caller goes on with the next 32 free ones in an order by
+   *   chance, and so on. So many callers at once do not all fight over each run, while one that
+   *   has no rival keeps to the order, and no run waits behind later ones for ever.
+   * - Once claimed, the run is read again. One that no longer matches, or has no checkpoint any
+   *   more, is given back and passed over.
+   *
+   * To stop being found, a run that is done must match no more: let it have another `park`, keep
+   * the lease, or delete its checkpoints.
+   *
+   * @param scope - Whose runs, as for {@link DiskCheckpointStore.listDurableRuns}.
+   * @param options - Who asks, for how long, and for which runs.
+   * @returns The lease, and the run's row as a listing right after the claim shows it, with the
+   * lease as its `claim`. `null` when no run was to be had: ask again later.
+   * @throws {@link NamzuError} as {@link DiskCheckpointStore.listDurableRuns} and
+   * {@link DiskCheckpointStore.claimRun}. A run that cannot be read refuses the call when it would
+   * be next, unless `damaged` is `report`. Nothing is held then.
+   */
+  claimNext(
+    scope: CheckpointListingScope,
+    options: ClaimNextOptions,
+  ): Promise<ClaimedRun<Entry> | null>;
+}
+
+/** Who asks for the next run, for how long, and for which runs. */
+export interface ClaimNextOptions extends ClaimRunOptions {
+  /** Only runs in one of these states; an empty array filters nothing. */
+  readonly park?: readonly ParkState[];
+  /**
+   * Which run is next: by `runId` by default. For `createdAt` every free run is read at each call.
+   */
+  readonly orderBy?: 'runId' | 'createdAt';
+  /**
+   * Whether a run whose row cannot be told refuses the call when it would be next, as it does by
+   * default, or is passed over; a listing with `damaged: 'report'` names it.
+   */
+  readonly damaged?: 'refuse' | 'report';
+}
+
+/** A run that was taken. */
+export interface ClaimedRun<Entry extends DurableRunEntry = DurableRunEntry> {
+  /** The run, as it is under the lease. */
+  readonly entry: Entry;
+  /** The lease. */
+  readonly lease: RunLease;
 }
 
 /** The refusal of a checkpoint that was written for another schema: a later version reads it. */
@@ -509,3 +609,68 @@ export function toClaimSummary(lease: RunLease, now: number): LeaseSummary;
  * @throws {@link NamzuError} `invalid_config`.
  */
 export function assertContiguousListingScope(scope: CheckpointListingScope, caller: string): void;
+
+// ------------------------------------------------------------------------------------------------
+// The rules of listings, for stores of other kinds
+
+/** What a run waits for: a checkpoint's `pending`. Times are in milliseconds since the epoch. */
+export interface PendingDecision {
+  readonly request: { readonly type: string };
+  readonly parkedAt: number;
+  /** From this instant on a decision comes too late; absent, `null` or infinite for never. */
+  readonly deadlineAt?: number | null;
+  /** Present once it was decided, even after the deadline. */
+  readonly resolvedAt?: number | null;
+}
+
+/** What a row needs of a checkpoint. */
+export interface ListedCheckpoint {
+  readonly id: string;
+  readonly createdAt: number;
+  readonly runCreatedAt?: number;
+  readonly pending?: PendingDecision | null;
+}
+
+/**
+ * What a run waits for, of all that its checkpoints say: the newest that is outstanding, or else
+ * the newest that expired, or else the newest that was resolved; of equals the first.
+ *
+ * @param checkpoints - The run's checkpoints.
+ * @param now - The present, in milliseconds since the epoch. At a deadline itself it has expired.
+ * @returns `undefined` when none of them waits for anything.
+ * @throws {@link NamzuError} `invalid_config` for what is no checkpoint.
+ */
+export function summarizePark<Park extends ParkSummary = ParkSummary>(
+  checkpoints: readonly ListedCheckpoint[],
+  now: number,
+): Park | undefined;
+
+/**
+ * The row of a run, without its claim: the latest checkpoint (of equals the first), the smallest
+ * `runCreatedAt` that any of them gives, and what the run waits for.
+ *
+ * @param scope - The run.
+ * @param checkpoints - Its checkpoints.
+ * @param now - The present, in milliseconds since the epoch.
+ * @returns `null` without checkpoints: such a run is not listed.
+ * @throws {@link NamzuError} `invalid_config` for what is no checkpoint.
+ */
+export function toDurableRunEntry<Entry extends DurableRunEntry = DurableRunEntry>(
+  scope: CheckpointRunScope,
+  checkpoints: readonly ListedCheckpoint[],
+  now: number,
+): Entry | null;
+
+/**
+ * A page of rows, as {@link DiskCheckpointStore.listDurableRuns} cuts them: put in order,
+ * filtered, after the cursor, up to the limit.
+ *
+ * @param entries - All rows, in any order. They come back as they are.
+ * @param options - Which of them. `now` and `damaged` play no part: a row says if its claim ended.
+ * @throws {@link NamzuError} `invalid_config` for bad input, and, with `{ cursor, orderBy }`, for a
+ * cursor that is not of this listing.
+ */
+export function paginateDurableRuns<Entry extends DurableRunEntry>(
+  entries: readonly Entry[],
+  options?: ListDurableRunsOptions,
+): DurableRunPage<Entry>;

@@ -7,6 +7,7 @@
 
 const claim = require('./lib/claim.js');
 const helpers = require('./lib/helpers.js');
+const listing = require('./lib/listing.js');
 const { DiskCheckpointStore } = require('./lib/store.js');
 const { NamzuError, adoptErrorClass, fencedOut } = require('./errors.js');
 
@@ -30,3 +31,6 @@ exports.listDurableRuns = helpers.listDurableRuns;
 exports.fencedOut = fencedOut;
 exports.toClaimSummary = helpers.toClaimSummary;
 exports.assertContiguousListingScope = helpers.assertContiguousListingScope;
+exports.summarizePark = listing.summarizePark;
+exports.toDurableRunEntry = listing.toDurableRunEntry;
+exports.paginateDurableRuns = listing.paginateDurableRuns;

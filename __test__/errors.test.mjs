@@ -2,7 +2,7 @@
 // reaches the caller. Faults of the disk itself are in faults.test.mjs.
 
 import assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { test } from 'node:test';
 import {
@@ -14,6 +14,7 @@ import {
   packageRoot,
   runNode,
   snapshot,
+  tempDir,
 } from './helpers.mjs';
 import * as peer from './peer/claims.mjs';
 
@@ -216,6 +217,43 @@ test('holders are the same exactly when JavaScript says so', async () => {
       assert.equal((await acquire(foreign, { holder, ttlMs: HOUR_MS })).fence, 5);
     }
   }
+});
+
+// Guards a lease against its own body: one over a MiB is read as damaged, and the run as free,
+// while its holder was told that it holds it.
+test('a holder whose body would be taken for damaged is refused', async () => {
+  for (const form of ['', 'Sync']) {
+    const acquire = async (...args) => addon[`acquireClaim${form}`](...args);
+    const longest = '\ud800'.repeat(100_000);
+    const runDir = makeRun();
+    assert.equal((await acquire(runDir, { holder: longest, ttlMs: HOUR_MS })).fence, 1);
+    assert.equal((await addon.readClaim(runDir)).holder, longest);
+    const refused = makeRun();
+    await assert.rejects(acquire(refused, { holder: `${longest}a`, ttlMs: HOUR_MS }), {
+      name: 'NamzuError',
+      code: 'invalid_config',
+      message: /^holder must be a string of 1 to 100,000 characters/,
+    });
+    assert.equal(existsSync(refused), false);
+  }
+});
+
+// Guards relative paths: a call that gets to its directory only after the process has moved on
+// would claim another run than the one its caller was told of.
+test('a relative path is the one of the moment of the call', async () => {
+  const [from, to] = [tempDir(), tempDir()];
+  const before = process.cwd();
+  try {
+    for (let i = 0; i < 50; i += 1) {
+      process.chdir(from);
+      const claimed = addon.acquireClaim(`run_${i}`, { holder: 'a', ttlMs: HOUR_MS });
+      process.chdir(to);
+      await claimed;
+    }
+  } finally {
+    process.chdir(before);
+  }
+  assert.deepEqual([readdirSync(from).length, readdirSync(to).length], [50, 0]);
 });
 
 // Guards the stack: an error that points into the addon's threads does not say who asked.

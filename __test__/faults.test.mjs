@@ -2,7 +2,7 @@
 // none leaves the run worse than it was. Errors are injected into the addon's own system calls.
 
 import assert from 'node:assert/strict';
-import { chmodSync, statSync } from 'node:fs';
+import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import {
@@ -411,6 +411,28 @@ test('a directory that cannot be listed', options, async (t) => {
     assert.ok(lease?.fence > 6, 'the run is free for the next one');
   });
 
+  // Guards a holder whose renewal fails once its link is made: it goes on under the lease that it
+  // knows, so nobody may be let in before that ends, not even when the renewal was to shorten it.
+  await t.test('the listing after the link of a renewal fails', async () => {
+    for (const ttlMs of [HOUR_MS, 1]) {
+      const runDir = makeRun();
+      const known = await addon.acquireClaim(runDir, asked);
+      const ended = await callUnderAttachedFaults(
+        [['acquireClaimSync', runDir, { ...asked, ttlMs }]],
+        {
+          inject: ['getdents64:error=EIO:when=3'],
+        },
+      );
+      assert.equal(outcomesOf(ended)[0].error?.details.code, 'EIO');
+      const now = known.expiresAt - 1;
+      assert.equal(await addon.acquireClaim(runDir, { holder: 'b', ttlMs: 1000, now }), null);
+      assert.ok(
+        (await addon.acquireClaim(runDir, asked)).fence > known.fence,
+        'it can renew again',
+      );
+    }
+  });
+
   await t.test('a directory of another user', async () => {
     const uid = asRoot ? NOBODY_UID : undefined;
     const runDir = makeRun({ '5.json': dead });
@@ -523,6 +545,25 @@ test('a staged write that cannot be removed refuses the claim', options, async (
   const lease = await addon.acquireClaim(runDir, { holder: 'b', ttlMs: 1000 });
   assert.ok(lease?.fence > 6);
   assert.ok(!namesOf(runDir).includes('.tmp-w5-x'));
+});
+
+test('a caller that keeps being refused does not fill the directory', options, async () => {
+  // Guards the bound on litter: each refused claim publishes, and must prune as well.
+  const runDir = makeRun({ '5.json': dead, '.tmp-w5-x': '' });
+  const calls = Array.from({ length: 60 }, () => ['acquireClaim', runDir, asked]);
+  const path = join(claimsOf(runDir), '.tmp-w5-x');
+  const outcomes = await callThere(calls, {
+    paths: ['.tmp-w5-x', path],
+    inject: ['unlink,unlinkat:error=EACCES'],
+  });
+  assert.ok(outcomes.every(({ error }) => error?.code === 'storage_error'));
+  assert.ok(namesOf(runDir).length <= 37, `${namesOf(runDir).length} names`);
+});
+
+test('a directory that is named like a staged write holds nobody up', options, async () => {
+  const runDir = makeRun({ '5.json': dead });
+  mkdirSync(join(claimsOf(runDir), '.tmp-w5-x'));
+  assert.equal((await addon.acquireClaim(runDir, asked)).fence, 6);
 });
 
 test('a process killed at any system call of a claim', options, async (t) => {

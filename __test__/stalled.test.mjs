@@ -3,7 +3,14 @@
 // at, and a stall that ended too early is made anew, longer, and at last called what it is.
 
 import assert from 'node:assert/strict';
-import { linkSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import {
+  linkSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import {
@@ -17,6 +24,7 @@ import {
   namesOf,
   noFaults,
   outcomesOf,
+  putClaims,
   startCalls,
   tracee,
 } from './helpers.mjs';
@@ -32,15 +40,17 @@ const live = (holder) => ({ holder, expiresAt: Date.now() + HOUR_MS });
  * @param make makes the run
  * @param call the call, made of the run directory
  * @param faults as for `startCalls`; `DELAY` stands for the time to be held up
+ * @param isThere whether the call has come to where it is to be held up; it may stop before
  * @param meanwhile what others do; gets the run directory and the process that is held up
  */
-async function stall(t, { make, call, faults, meanwhile }) {
+async function stall(t, { make, call, faults, isThere = () => true, meanwhile }) {
   for (const milliseconds of STALLS_MS) {
     const runDir = make();
     const { inject, paths } = faults(runDir);
     const delayed = inject.map((fault) => fault.replace('DELAY', String(milliseconds * 1000)));
     const { child, done } = startCalls([call(runDir)], { inject: delayed, paths });
-    const isHeldUp = await heldUp(child);
+    let isHeldUp = await heldUp(child);
+    while (!isThere(runDir)) isHeldUp = await heldUp(child);
     const did = await meanwhile(runDir, child);
     const longEnough = isHeldUp();
     const [outcome] = outcomesOf(await done);
@@ -63,7 +73,8 @@ async function renewMany(runDir, options = {}) {
 const later = () => ({ now: Date.now() + 2 * HOUR_MS });
 const bothForms = (name, ...rest) => ['', 'Sync'].map((form) => [`${name}${form}`, ...rest]);
 const atLink = () => ({ inject: ['link,linkat:delay_enter=DELAY:when=1'] });
-const afterLink = () => ({ inject: ['link,linkat:delay_exit=DELAY:when=1'] });
+const afterLink = () => ({ inject: ['link,linkat:delay_exit=DELAY'] });
+const hasLinked2 = (runDir) => namesOf(runDir).includes('2.json');
 const afterListing = (runDir) => ({
   inject: ['getdents64:delay_exit=DELAY:when=1'],
   paths: [claimsOf(runDir)],
@@ -132,6 +143,7 @@ test('a worker that is held up while others pass by', options, async (t) => {
       make: () => makeRun({ '1.json': { holder: 'gone', expiresAt: 1 } }),
       call: (runDir) => ['acquireClaim', runDir, { holder: 'slow', ttlMs: 1, now: 1000 }],
       faults: afterLink,
+      isThere: hasLinked2,
       meanwhile: (runDir) => addon.acquireClaim(runDir, { holder: 'quick', ttlMs: HOUR_MS }),
     });
     assert.equal(value, null, error?.message);
@@ -144,12 +156,30 @@ test('a worker that is held up while others pass by', options, async (t) => {
       make: () => makeRun({ '1.json': live('slow') }),
       call: (runDir) => ['releaseClaim', runDir, 1],
       faults: afterLink,
+      isThere: hasLinked2,
       meanwhile: (runDir) => addon.acquireClaim(runDir, { holder: 'quick', ttlMs: HOUR_MS }),
     });
     assert.equal(error, undefined);
     assert.equal(did.fence, 3);
     assert.deepEqual(namesOf(runDir), holdings(1, 3));
     assert.equal((await addon.readClaim(runDir)).holder, 'quick');
+  });
+
+  // Guards the one directory of an operation: its path may lead elsewhere before it is done, and
+  // what was decided of one directory must not be done to another.
+  stalled('a taker whose directory is moved away claims in that one', async (t) => {
+    const { runDir, value, error } = await stall(t, {
+      make: () => makeRun({ '1.json': { holder: 'gone', expiresAt: 1 } }),
+      call: (runDir) => ['acquireClaim', runDir, asked],
+      faults: atLink,
+      meanwhile: (runDir) => {
+        renameSync(runDir, `${runDir}_moved`);
+        putClaims(runDir, { '1.json': live('quick') });
+      },
+    });
+    assert.equal(value?.fence, 2, error?.message);
+    assert.deepEqual(namesOf(`${runDir}_moved`), holdings(1, 2));
+    assert.deepEqual(namesOf(runDir), ['1.json']);
   });
 
   // Guards the look at the listed maximum: it was pruned, so the listing was an old one.

@@ -85,7 +85,7 @@ export async function assertRefuses(call, expected) {
 /**
  * Starts a process that makes calls of a store, `[method, ...args]`, one after another, once `go`
  * is called. `outcomes` resolves to what each came to.
- * @param options `uid`: the user to become; `umask`
+ * @param options `uid`: the user to become; `umask`; `attribution`: the store's
  */
 export async function startStoreCalls(config, calls, options = {}) {
   const args = JSON.stringify({ config, calls, ...options });
@@ -125,8 +125,8 @@ export const FILE_CALLS = [
  *   thread and by system call.
  * @returns `pid`, `go`, `outcomes`, and `log()`: the calls of the addon's thread so far
  */
-export async function startTracedStoreCalls(config, calls, { inject = [] } = {}) {
-  const started = await startStoreCalls(config, calls);
+export async function startTracedStoreCalls(config, calls, { inject = [], ...options } = {}) {
+  const started = await startStoreCalls(config, calls, options);
   const log = join(tempDir(), 'trace');
   const strace = start('strace', [
     ...['-y', '-s', '0', '-o', log, '-p', threadOf(started.pid)],

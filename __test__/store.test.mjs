@@ -99,6 +99,7 @@ test('the schema is written last, whatever a checkpoint has', async () => {
       return { ...this, made: 'by toJSON' };
     }
   }
+  const answersItself = { ...base, toJSON: () => answersItself };
   const cases = {
     'one of its own in the middle': [{ schemaVersion: 7, ...base, after: 1 }, { after: 1 }],
     'members without a value': [{ ...base, gone: undefined, also: () => 1, [Symbol('x')]: 1 }, {}],
@@ -108,6 +109,7 @@ test('the schema is written last, whatever a checkpoint has', async () => {
       { ...base, toJSON: function toJSON() { return this; } }, // biome-ignore format: one line
       {},
     ],
+    'a way that answers the original': [answersItself, {}],
     'a member of that name': [{ ...base, toJSON: 'no function' }, { toJSON: 'no function' }],
     'no prototype': [Object.assign(Object.create(null), base), {}],
   };

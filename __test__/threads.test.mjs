@@ -19,6 +19,7 @@ import {
 } from './helpers.mjs';
 
 const RUNS = 100;
+const noPipes = process.platform === 'win32' && 'pipes have no names in a directory here';
 const THREADS = 4;
 
 // Guards the scratch name's count and randomness: threads of one process have one pid.
@@ -81,6 +82,30 @@ test('a call in flight keeps the process alive', { skip: noFaults }, async () =>
   const { code, stdout } = await done;
   assert.equal(code, 0);
   assert.equal(JSON.parse(stdout)[0].value.fence, 1);
+});
+
+// Guards the addon's own threads: in libuv's pool a claim would wait for the host's file, crypto and
+// name-service work. Here that work waits for the claim, so that nothing would ever end.
+test('a claim does not wait for what fills the pool of the host', { skip: noPipes }, async () => {
+  const directory = tempDir();
+  const script = `
+    const { constants, open, openSync } = require('node:fs');
+    const { execFileSync } = require('node:child_process');
+    const { acquireClaim } = require(${JSON.stringify(packageRoot)});
+    const pipes = Array.from({ length: 4 }, (_, index) => 'pipe' + index);
+    execFileSync('mkfifo', pipes);
+    let opened = 0;
+    // Each waits in its thread for somebody to open the other end.
+    for (const pipe of pipes) open(pipe, 'r', () => { opened += 1 });
+    acquireClaim('run_1', { holder: 'a', ttlMs: 1000 }).then(({ fence }) => {
+      console.log(JSON.stringify({ fence, opened }));
+      for (const pipe of pipes) openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
+    });
+  `;
+  const env = { ...process.env, UV_THREADPOOL_SIZE: '4' };
+  const ended = await runNode(['--eval', script], { cwd: directory, env });
+  assert.deepEqual({ code: ended.code, signal: ended.signal }, { code: 0, signal: null });
+  assert.deepEqual(JSON.parse(ended.stdout), { fence: 1, opened: 0 });
 });
 
 // Guards the promise that importing costs nothing: no thread, no handler of a signal or an event.

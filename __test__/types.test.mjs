@@ -29,7 +29,12 @@ for (const resolution of ['nodenext', 'bundler']) {
     assert.equal(check(resolution), '');
     // The files are really part of it, and the types are the package's own.
     const files = check(resolution, '--listFilesOnly').replaceAll('\\', '/');
-    for (const name of ['types/assignable.mts', 'types/commonjs.cts', 'types/named.mts']) {
+    for (const name of [
+      'types/assignable.mts',
+      'types/commonjs.cts',
+      'types/named.mts',
+      'types/listing.mts',
+    ]) {
       assert.ok(files.includes(`/__test__/${name}`), `${name} is not checked`);
     }
     assert.ok(files.includes(`${packageRoot.replaceAll('\\', '/')}index.d.ts`));

@@ -5,7 +5,7 @@
  * argument, what was expected and what came.
  */
 
-const { basename } = require('node:path');
+const { basename, resolve } = require('node:path');
 const { refuse } = require('../errors.js');
 
 /** What a value is, for a message: short, and safe for any value. */
@@ -33,6 +33,10 @@ function checkOptions(options, argument = 'options') {
   }
 }
 
+/**
+ * The directory that a path names now: when the call gets to it, the process may have another
+ * working directory. Its parts are put together as other workers do it, by `node:path`.
+ */
 function checkPath(path, argument) {
   if (typeof path !== 'string' || path === '') {
     throw bad(argument, 'a path that is not empty', path);
@@ -40,20 +44,25 @@ function checkPath(path, argument) {
   if (path.includes('\0') || !path.isWellFormed()) {
     throw bad(argument, 'a path without NUL and lone surrogates', path);
   }
+  return resolve(path);
 }
 
+/** With more, its claim's body could be over the size from which a body counts as damaged. */
+const LONGEST_HOLDER = 100_000;
+
 function checkHolder(holder) {
-  if (typeof holder !== 'string' || holder === '') {
-    throw bad('holder', 'a string that is not empty, which names one worker', holder);
+  if (typeof holder !== 'string' || holder === '' || holder.length > LONGEST_HOLDER) {
+    throw bad('holder', 'a string of 1 to 100,000 characters, which names one worker', holder);
   }
 }
 
 function checkTtl(ttlMs, runId) {
   if (!(Number.isFinite(ttlMs) && ttlMs > 0)) {
+    const run = runId === undefined ? '' : ` (run ${runId})`;
     throw refuse(
       'invalid_config',
-      `ttlMs must be a positive number of milliseconds, but is ${describe(ttlMs)} (run ${runId}).`,
-      { details: { runId, ttlMs } },
+      `ttlMs must be a positive number of milliseconds, but is ${describe(ttlMs)}${run}.`,
+      { details: runId === undefined ? { ttlMs } : { runId, ttlMs } },
     );
   }
 }
@@ -104,7 +113,7 @@ function checkRunScope(scope) {
   return { runId, parentRunId };
 }
 
-/** All that a claim needs to know. */
+/** All that a claim needs to know; `runId` where the run is known. */
 function checkClaim(options, runId) {
   checkOptions(options);
   const { holder, ttlMs, now } = options;

@@ -9,9 +9,12 @@ const { call, callSync } = require('./native.js');
 const check = require('./check.js');
 const { refuse } = require('../errors.js');
 
+/** The directory of a run, checked, and the same wherever the process goes meanwhile. */
+const directory = (runDir) => check.checkPath(runDir, 'runDir');
+
 function acquisition(runDir, options) {
-  check.checkPath(runDir, 'runDir');
-  return [runDir, ...check.checkClaim(options, check.runIdOf(runDir))];
+  const run = directory(runDir);
+  return [run, ...check.checkClaim(options, check.runIdOf(run))];
 }
 
 async function acquireClaim(runDir, options) {
@@ -23,9 +26,9 @@ function acquireClaimSync(runDir, options) {
 }
 
 function released(runDir, fence) {
-  check.checkPath(runDir, 'runDir');
+  const run = directory(runDir);
   check.checkFence(fence);
-  return [runDir, fence];
+  return [run, fence];
 }
 
 async function releaseClaim(runDir, fence) {
@@ -37,23 +40,19 @@ function releaseClaimSync(runDir, fence) {
 }
 
 async function readClaim(runDir) {
-  check.checkPath(runDir, 'runDir');
-  return await call('read', runDir);
+  return await call('read', directory(runDir));
 }
 
 function readClaimSync(runDir) {
-  check.checkPath(runDir, 'runDir');
-  return callSync('read', runDir);
+  return callSync('read', directory(runDir));
 }
 
 async function currentFence(runDir) {
-  check.checkPath(runDir, 'runDir');
-  return await call('currentFence', runDir);
+  return await call('currentFence', directory(runDir));
 }
 
 function currentFenceSync(runDir) {
-  check.checkPath(runDir, 'runDir');
-  return callSync('currentFence', runDir);
+  return callSync('currentFence', directory(runDir));
 }
 
 async function singleOpenWriter(context) {

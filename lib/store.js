@@ -6,9 +6,9 @@
  * decided in the addon, on its own threads.
  */
 
-const { resolve } = require('node:path');
 const { accept, addon, ask, call } = require('./native.js');
 const check = require('./check.js');
+const listing = require('./listing.js');
 const { fencedOut, refuse } = require('../errors.js');
 
 /** The schema that checkpoints are written in. */
@@ -28,12 +28,10 @@ class DiskCheckpointStore {
   constructor(config, attribution) {
     check.checkOptions(config, 'config');
     const { baseDir, durability } = config;
-    check.checkPath(baseDir, 'config.baseDir');
     if (![undefined, 'process', 'power'].includes(durability)) {
       throw check.bad('config.durability', "'process' or 'power'", durability);
     }
-    // Later, the process may have another working directory.
-    this.#baseDir = resolve(baseDir);
+    this.#baseDir = check.checkPath(baseDir, 'config.baseDir');
     this.#power = durability === 'power';
     this.#attribution = checkAttribution(attribution);
   }
@@ -73,6 +71,19 @@ class DiskCheckpointStore {
     const run = this.#run(scope);
     check.checkFence(fence);
     await call('releaseRun', run, fence);
+  }
+
+  async listDurableRuns(scope, options) {
+    return await listing.listRuns(this.#runs(), scope, options);
+  }
+
+  async claimNext(scope, options) {
+    return await listing.claimNext(this.#runs(), scope, options);
+  }
+
+  /** All runs of the store, as listings take them. */
+  #runs() {
+    return { baseDir: this.#baseDir, power: this.#power, attribution: this.#attribution };
   }
 
   /** The run of a scope, as the addon takes it. */

@@ -9,8 +9,10 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 mod checkpoint;
+mod listing;
 
 pub use checkpoint::{ReadError, WriteError};
+pub use listing::ListError;
 
 /// The kinds of refusal that hosts tell apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,7 +23,7 @@ pub enum Code {
     CapabilityUnavailable,
     /// The storage failed, or says something that cannot be.
     StorageError,
-    /// A defect of this library.
+    /// A defect of this library, or a system that has no thread to give.
     Unknown,
 }
 

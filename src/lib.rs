@@ -8,6 +8,7 @@
 //! - [`claim`]: take, renew, release and read a run's claim; [`publish`]: the one act that decides;
 //! - [`checkpoint`]: a run's checkpoints, written under a fence;
 //! - [`directory`]: directories that several workers make at once; [`error`]: every refusal; [`errno`]: system errors by name;
+//! - [`listing`]: the runs of a tree, a page at a time, and the next of them to be taken;
 //! - `binding`: the Node.js addon (feature `node`);
 //! - `sim`: this code over a simulated world, searched for violations (feature `sim`).
 
@@ -22,6 +23,7 @@ pub mod env;
 pub mod errno;
 pub mod error;
 pub mod json;
+pub mod listing;
 pub mod names;
 pub mod platform;
 pub mod publish;

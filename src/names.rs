@@ -17,6 +17,7 @@ pub const CHECKPOINTS: &str = "checkpoints";
 /// The directory of a run's sub-runs, within the run's directory.
 pub const CHILDREN: &str = "children";
 
+const RUN_START: &str = "run_";
 const FILE_END: &str = ".json";
 const SCRATCH_START: &str = ".tmp-";
 const STAGED_START: &str = ".tmp-w";
@@ -32,10 +33,20 @@ pub fn checkpoints_dir(run_dir: &Path) -> PathBuf {
     run_dir.join(CHECKPOINTS)
 }
 
+/// A run's sub-runs, each a directory in this one.
+pub fn children_dir(run_dir: &Path) -> PathBuf {
+    run_dir.join(CHILDREN)
+}
+
+/// Whether a directory of this name is a run's.
+pub fn is_run(name: &[u8]) -> bool {
+    name.starts_with(RUN_START.as_bytes())
+}
+
 /// A run's directory: at the top, or one level below the run that it belongs to.
 pub fn run_dir(base: &Path, parent_run: Option<&str>, run: &str) -> PathBuf {
     match parent_run {
-        Some(parent) => base.join(parent).join(CHILDREN).join(run),
+        Some(parent) => children_dir(&base.join(parent)).join(run),
         None => base.join(run),
     }
 }

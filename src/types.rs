@@ -51,9 +51,13 @@ impl Holder {
     /// The holder of a tombstone: nobody.
     pub const NOBODY: Holder = Holder(Vec::new());
 
-    /// A worker's name; `None` when it is empty, for the empty name means nobody.
+    /// How many units a worker's name can have. Even if each is written as an escape of six
+    /// bytes, the body of a claim then stays below the size from which it is taken for damaged.
+    pub const MOST_UNITS: usize = 100_000;
+
+    /// A worker's name; `None` when it is too long, or empty, for the empty name means nobody.
     pub fn new(units: Vec<u16>) -> Option<Holder> {
-        (!units.is_empty()).then_some(Holder(units))
+        (1..=Holder::MOST_UNITS).contains(&units.len()).then_some(Holder(units))
     }
 
     /// Whatever a body says, the empty name included.
@@ -144,6 +148,7 @@ impl Lease {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::body;
 
     /// Guards every file outside of a run: an id that is more than one component would read,
     /// replace or delete another's.
@@ -156,5 +161,18 @@ mod tests {
         for id in ["", ".", "..", "a/b", "/a", "a/", "../a", "a\\b", "..\\a", "a\0", "\0"] {
             assert!(Id::new(id.to_owned()).is_none(), "{id:?}");
         }
+    }
+
+    /// Guards a lease against its own body: one that is too large is read as damaged, and the run
+    /// as free, while its holder was told that it holds it.
+    #[test]
+    fn the_longest_holder_fits_into_a_body() {
+        let longest = vec![0xD800; Holder::MOST_UNITS];
+        let holder = Holder::new(longest.clone()).expect("long, and no longer than allowed");
+        let expires_at = Millis::new(-f64::MAX / 3.0).expect("finite");
+        let body = body::write(&holder, expires_at, &"9".repeat(100));
+        assert!(body.len() <= body::LIMIT, "{} bytes", body.len());
+        assert_eq!(body::parse(&body).map(|body| body.holder), Some(holder));
+        assert_eq!(Holder::new([longest, vec![0x61]].concat()), None);
     }
 }

@@ -155,7 +155,7 @@ fn only_a_fence_below_the_current_one_is_refused() {
 fn checkpoints_come_oldest_first_and_equal_ones_by_name() {
     let run = Run::new();
     for (name, created_at) in
-        [("b", 5.0), ("é", 5.0), ("Z", 5.0), ("a", 9.0), ("c", -1.0), ("y", 0.0), ("x", -0.0)]
+        [("b", 5.0), ("é", 5.0), ("Z", 5.0), ("a", 9.0), ("c", -1.0), ("x", 0.0), ("y", -0.0)]
     {
         run.put(&format!("{name}.json"), &text(name, created_at));
     }

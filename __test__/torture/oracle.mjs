@@ -5,6 +5,8 @@
 
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { workerFile } from '../helpers.mjs';
 import * as peer from '../peer/claims.mjs';
@@ -35,6 +37,7 @@ const oracles = {
  */
 export async function contest({ rivals, oracle, seconds, seed }) {
   const run = makeStore();
+  lengthenListings(run.claims);
   const { take, mayAppear } = oracles[oracle];
   const random = randomOf(seed);
   const workers = await Promise.all(
@@ -79,6 +82,16 @@ export async function contest({ rivals, oracle, seconds, seed }) {
   } finally {
     for (const { child } of workers) child.kill('SIGKILL');
   }
+}
+
+/**
+ * Puts names into a claims directory that mean nothing. Its listing then takes most of a write's
+ * time, and a rival that is stopped is most often stopped in it: when it goes on, it acts on what
+ * it saw before.
+ */
+function lengthenListings(claims) {
+  mkdirSync(claims, { recursive: true });
+  for (let count = 0; count < 700; count += 1) writeFileSync(join(claims, `other-${count}`), '');
 }
 
 /** The lease, unless others keep it: as often as it takes for those that were stopped to lose it. */

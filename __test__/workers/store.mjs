@@ -4,10 +4,10 @@
 import { readSync, writevSync } from 'node:fs';
 import addon from '../../index.js';
 
-const { config, calls, uid, umask } = JSON.parse(process.argv[2]);
+const { config, attribution, calls, uid, umask } = JSON.parse(process.argv[2]);
 
 if (umask !== undefined) process.umask(umask);
-const store = new addon.DiskCheckpointStore(config);
+const store = new addon.DiskCheckpointStore(config, attribution);
 // Loads the addon, and starts a thread of its pool.
 await addon.currentFence('.');
 if (uid !== undefined) {

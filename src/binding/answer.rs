@@ -5,7 +5,7 @@ use super::calls::run;
 use super::text::Texts;
 use crate::checkpoint::format::{SCHEMA_VERSION, Unusable};
 use crate::env::FsError;
-use crate::error::{ClaimError, Code, ReadError, WriteError};
+use crate::error::{ClaimError, Code, ListError, ReadError, WriteError};
 use crate::types::{self, Id};
 use napi::bindgen_prelude::{Either5, Null, Utf16String};
 use napi_derive::napi;
@@ -163,5 +163,14 @@ impl From<ReadError> for Box<Refusal> {
                 }
             }
         })
+    }
+}
+
+impl From<ListError> for Box<Refusal> {
+    fn from(error: ListError) -> Box<Refusal> {
+        match error {
+            ListError::Read(error) => error.into(),
+            ListError::Claim(error) => error.into(),
+        }
     }
 }

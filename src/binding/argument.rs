@@ -17,14 +17,14 @@ pub(super) fn request(
     durability: Durability,
 ) -> Checked<Request> {
     let holder = Holder::new(holder.to_vec())
-        .ok_or_else(|| Refusal::bad_argument("holder", "a string that is not empty"))?;
+        .ok_or_else(|| Refusal::bad_argument("holder", "a string of 1 to 100,000 characters"))?;
     let ttl = millis("ttlMs", ttl_ms)?;
     let now = millis("now", now.unwrap_or_else(|| System.now_ms()))?;
     Request::new(holder, ttl, now, durability)
         .ok_or_else(|| Refusal::bad_argument("now + ttlMs", "a finite number"))
 }
 
-fn millis(name: &str, number: f64) -> Checked<Millis> {
+pub(super) fn millis(name: &str, number: f64) -> Checked<Millis> {
     Millis::new(number).ok_or_else(|| Refusal::bad_argument(name, "a finite number"))
 }
 

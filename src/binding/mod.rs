@@ -12,6 +12,8 @@ mod answer;
 mod argument;
 mod calls;
 mod claim;
+mod listing;
+mod rows;
 mod store;
 mod text;
 mod threads;

@@ -2,8 +2,10 @@
 //!
 //! A job goes to the thread that became idle last, whose caches are warm, and is in its hands
 //! before it is woken, so that it finds no lock held by the one that woke it. When none is idle
-//! there is another. A thread that has had nothing to do for ten seconds ends.
+//! the job waits for a further thread, or for the first that gets done. A thread that has had
+//! nothing to do for ten seconds ends.
 
+use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{Thread, current, park_timeout};
@@ -19,37 +21,32 @@ const IDLE: Duration = Duration::from_secs(10);
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// Runs a job on one of the threads. When no thread can be had, the job is dropped.
+/// Runs a job on one of the threads. When no thread can be had, the job is dropped, here and now.
 pub(super) fn run(job: impl FnOnce() + Send + 'static) {
-    let Some(threads) = threads() else { return };
-    let job: Job = Box::new(job);
-    let idle = lock(&threads.idle).pop();
-    match idle {
-        Some(idle) => idle.hand(job),
-        // Without any thread to run on, tokio panics, and drops the job with it.
-        None => drop(catch_unwind(AssertUnwindSafe(|| {
-            threads.runtime.spawn_blocking(move || threads.work(job))
-        }))),
+    if let Some(threads) = threads() {
+        threads.run(Box::new(job));
     }
 }
 
 struct Threads {
     runtime: Runtime,
+    work: Mutex<Work>,
+}
+
+/// Either jobs wait, or threads do.
+#[derive(Default)]
+struct Work {
+    waiting: VecDeque<Job>,
     /// The one that became idle last is at the end.
-    idle: Mutex<Vec<Arc<Idle>>>,
+    idle: Vec<Arc<Idle>>,
+    /// How many threads there are.
+    threads: usize,
 }
 
 /// A thread that waits for a job. Whoever takes it out of the list owes it one.
 struct Idle {
     thread: Thread,
     job: Mutex<Option<Job>>,
-}
-
-impl Idle {
-    fn hand(&self, job: Job) {
-        *lock(&self.job) = Some(job);
-        self.thread.unpark();
-    }
 }
 
 fn threads() -> Option<&'static Threads> {
@@ -60,33 +57,64 @@ fn threads() -> Option<&'static Threads> {
             .thread_stack_size(STACK_BYTES)
             .max_blocking_threads(MOST_THREADS)
             .build();
-        Some(Threads { runtime: runtime.ok()?, idle: Mutex::default() })
+        Some(Threads { runtime: runtime.ok()?, work: Mutex::default() })
     });
     started.as_ref()
 }
 
 impl Threads {
-    fn work(&self, first: Job) {
-        first();
+    fn run(&'static self, job: Job) {
+        let mut work = lock(&self.work);
+        if let Some(idle) = work.idle.pop() {
+            drop(work);
+            *lock(&idle.job) = Some(job);
+            idle.thread.unpark();
+            return;
+        }
+        work.waiting.push_back(job);
+        drop(work);
+        // Tokio panics when it has no thread and gets none. What it was given it keeps, and starts
+        // once it gets one; so it is given no job, only the order to look for one.
+        let started = catch_unwind(AssertUnwindSafe(|| {
+            self.runtime.spawn_blocking(|| self.work());
+        }));
+        if started.is_err() {
+            let mut work = lock(&self.work);
+            let abandoned =
+                if work.threads == 0 { std::mem::take(&mut work.waiting) } else { VecDeque::new() };
+            drop(work);
+            drop(abandoned);
+        }
+    }
+
+    fn work(&self) {
+        lock(&self.work).threads += 1;
         let idle = Arc::new(Idle { thread: current(), job: Mutex::default() });
         while let Some(job) = self.next(&idle) {
             job();
         }
     }
 
-    /// Waits for a job; `None` when none came for as long as a thread is kept.
+    /// The next job; `None`, and the thread does not count any more, when there was none for as
+    /// long as a thread is kept.
     fn next(&self, idle: &Arc<Idle>) -> Option<Job> {
-        lock(&self.idle).push(idle.clone());
+        let mut work = lock(&self.work);
+        if let Some(job) = work.waiting.pop_front() {
+            return Some(job);
+        }
+        work.idle.push(idle.clone());
+        drop(work);
         loop {
             park_timeout(IDLE);
             if let Some(job) = lock(&idle.job).take() {
                 return Some(job);
             }
-            // Nothing yet: woken for no reason, or for too long. Still in the list, nobody owes
-            // it a job, and it leaves; taken out, a job is on its way.
-            let mut list = lock(&self.idle);
-            if let Some(place) = list.iter().position(|other| Arc::ptr_eq(other, idle)) {
-                list.remove(place);
+            // Woken for no reason, or for too long. Still in the list, nobody owes it a job, and
+            // it leaves; taken out, a job is on its way.
+            let mut work = lock(&self.work);
+            if let Some(place) = work.idle.iter().position(|other| Arc::ptr_eq(other, idle)) {
+                work.idle.remove(place);
+                work.threads -= 1;
                 return None;
             }
         }

@@ -13,3 +13,5 @@ pub use directory::{Checkpoint, LIMIT};
 pub use read::{list, read};
 pub use scan::scan;
 pub use write::{Write, write};
+
+pub(crate) use directory::Checkpoints;

@@ -18,13 +18,24 @@ pub struct Request {
     now: Millis,
     expires_at: Millis,
     durability: Durability,
+    renews: bool,
 }
 
 impl Request {
     /// A request of `holder` for `ttl` milliseconds from `now`; `None` when their sum is not
     /// finite. `now` judges whether another's lease is live, and dates the new one.
     pub fn new(holder: Holder, ttl: Millis, now: Millis, durability: Durability) -> Option<Self> {
-        Some(Request { holder, now, expires_at: now.plus(ttl)?, durability })
+        Some(Request { holder, now, expires_at: now.plus(ttl)?, durability, renews: true })
+    }
+
+    /// The same, for a run that nobody holds, the asking holder included.
+    pub fn of_a_free_run(self) -> Request {
+        Request { renews: false, ..self }
+    }
+
+    /// Whose live lease does not stand in the way.
+    fn renewer(&self) -> Option<&Holder> {
+        self.renews.then_some(&self.holder)
     }
 }
 
@@ -46,7 +57,7 @@ pub fn acquire<W: World>(
     let mut lost = Fence::NONE;
     for _ in 0..rounds(ROUNDS) {
         let current = claims.current()?;
-        let fence = match decide(current.as_ref(), &request.holder, request.now) {
+        let fence = match decide(current.as_ref(), request.renewer(), request.now) {
             Decision::Held => return Ok(None),
             Decision::UsedUp => return Err(ClaimError::FencesUsedUp { claims: claims.path() }),
             Decision::Take(fence) => fence,
@@ -63,12 +74,9 @@ pub fn acquire<W: World>(
                 Err(refusal) => {
                     mutant!(FaultIsNull => return Ok(None));
                     mutant!(NoWithdraw => return Err(refusal));
-                    mutant!(RenewalWithdrawn => claims.withdraw(fence));
-                    // A holder that fails to renew goes on under the lease it knows, and nobody
-                    // else may be let in before it ends.
-                    if !current.is_some_and(|lease| request.holds(&lease)) {
-                        claims.withdraw(fence);
-                    }
+                    mutant!(RenewalWithdrawn => claims.undo(fence, request.expires_at, None));
+                    let held = current.filter(|lease| request.holds(lease));
+                    claims.undo(fence, request.expires_at, held);
                     return Err(refusal);
                 }
             },
@@ -100,14 +108,24 @@ impl<W: World> Claims<'_, W> {
             return Ok(false);
         };
         mutant!(SealBeforeLink => return Ok(true));
-        self.seal(&view, fence)?;
+        let sealed = self.seal(&view, fence);
+        // Also after a failure, or a caller that keeps trying would fill the directory.
         self.prune(&view, fence);
-        Ok(true)
+        sealed.map(|()| true)
     }
 
-    /// Gives back a fence that was published and could not be settled, so that the run is not
-    /// locked by a lease nobody was told of. When that fails too, the lease ends by itself.
-    fn withdraw(&self, fence: Fence) {
-        let _ = self.release(fence);
+    /// Undoes what it can of a fence that was published and could not be settled, so that the run
+    /// is not locked by a lease nobody was told of. When that fails too, the lease ends by itself.
+    ///
+    /// A holder that fails to renew goes on under the lease that it `held`, and nobody else may be
+    /// let in before that ends.
+    fn undo(&self, fence: Fence, expires_at: Millis, held: Option<Lease>) {
+        match (held, fence.next()) {
+            (None, _) => drop(self.release(fence)),
+            (Some(held), Some(next)) if held.expires_at > expires_at => {
+                drop(publish(self, next, &held.holder, held.expires_at));
+            }
+            (Some(_), _) => {}
+        }
     }
 }

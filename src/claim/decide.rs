@@ -14,17 +14,18 @@ pub(crate) enum Decision {
 }
 
 /// Judges the current holding, `None` for a run never claimed. The same rule serves a first claim,
-/// a reclaim and a renewal; each takes the next fence.
-pub(crate) fn decide(current: Option<&Lease>, holder: &Holder, now: Millis) -> Decision {
+/// a reclaim and a renewal; each takes the next fence. `renewer` is whose live lease does not hold
+/// the run against the caller, if anybody's.
+pub(crate) fn decide(current: Option<&Lease>, renewer: Option<&Holder>, now: Millis) -> Decision {
     let Some(lease) = current else {
         return Fence::NONE.next().map_or(Decision::UsedUp, Decision::Take);
     };
-    mutant!(EndIsLive => if now == lease.expires_at && lease.holder != *holder {
+    mutant!(EndIsLive => if now == lease.expires_at && renewer != Some(&lease.holder) {
         return Decision::Held;
     });
     match lease.fence.next() {
         None => Decision::UsedUp,
-        Some(_) if lease.is_live(now) && lease.holder != *holder => Decision::Held,
+        Some(_) if lease.is_live(now) && renewer != Some(&lease.holder) => Decision::Held,
         Some(next) => Decision::Take(next),
     }
 }
@@ -44,7 +45,7 @@ mod tests {
 
     fn asked(current: Option<&Lease>, now: f64) -> Decision {
         let holder = Holder::new("a".encode_utf16().collect()).expect("not empty");
-        decide(current, &holder, Millis::new(now).expect("finite"))
+        decide(current, Some(&holder), Millis::new(now).expect("finite"))
     }
 
     fn take(fence: u64) -> Decision {
@@ -66,6 +67,17 @@ mod tests {
         assert_eq!(asked(Some(&lease("a", 4, 100.0)), 0.0), take(5));
         assert_eq!(asked(None, 0.0), take(1));
         assert_eq!(asked(Some(&lease("", 4, 0.0)), 0.0), take(5));
+    }
+
+    /// Guards workers that share a holder's name and take whatever is free: one would be told that
+    /// it holds a run which another of them was just given.
+    #[test]
+    fn who_does_not_renew_is_held_by_its_own_lease_too() {
+        let now = |now| Millis::new(now).expect("finite");
+        let own = lease("a", 4, 100.0);
+        assert_eq!(decide(Some(&own), None, now(99.0)), Decision::Held);
+        assert_eq!(decide(Some(&own), None, now(100.0)), take(5));
+        assert_eq!(decide(None, None, now(0.0)), take(1));
     }
 
     /// Guards that a used-up fence space is never told as "somebody holds it", live or not.

@@ -98,6 +98,13 @@ impl<'a> Value<'_, 'a> {
         (self.kind() == Some(Kind::Number)).then(|| self.reader.attempt(Reader::number)).flatten()
     }
 
+    /// The truth value that it is; `None` for anything else.
+    pub fn boolean(self) -> Option<bool> {
+        // It is left unread, and so checked to its end when it is passed over.
+        let is_true = self.reader.bytes.get(self.reader.at) == Some(&b't');
+        (self.kind() == Some(Kind::Boolean)).then_some(is_true)
+    }
+
     /// If it is an object, tells `each` of its members in order; otherwise answers `false`.
     pub fn object(self, mut each: impl FnMut(Text<'a>, Value<'_, 'a>)) -> bool {
         let is_object = self.kind() == Some(Kind::Object);

@@ -244,6 +244,10 @@ fn members_are_told_in_order_and_need_not_be_read() {
         ]
     );
     assert_eq!(read(b"[]", |value| value.object(|_, _| ())), Ok(false));
+    let boolean = |document: &str| read(document.as_bytes(), |value| value.boolean());
+    assert_eq!((boolean("true"), boolean(" false")), (Ok(Some(true)), Ok(Some(false))));
+    assert_eq!((boolean("null"), boolean("\"true\"")), (Ok(None), Ok(None)));
+    assert_eq!(boolean("truth"), Err(NotJson { at: 3 }));
 }
 
 /// Guards that an error cannot be lost by a caller that ignores what a handle answers.

@@ -12,6 +12,7 @@
 //! is done like this.
 
 mod aftermath;
+mod apply;
 mod call;
 mod check;
 mod direct;
@@ -31,6 +32,8 @@ mod search;
 mod state;
 mod step;
 mod tables;
+mod turn;
+mod verdict;
 mod world;
 pub(crate) mod wrong;
 

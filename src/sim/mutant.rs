@@ -79,6 +79,8 @@ mutants! {
     SealBeforeLink,
     /// a seal that fails does not fail the claim
     SealFailureIgnored,
+    /// a seal is not synced
+    SealNotSynced,
     /// pruning takes every holding, the highest too
     PruneTakesMaximum,
     /// pruning takes the highest first
@@ -93,6 +95,14 @@ mutants! {
     ReleaseDeletes,
     /// a release gives back whatever fence is the highest
     ReleaseOfAnyFence,
+    /// a named scratch file is used where the volume has nameless ones
+    NoNameless,
+    /// a directory that is not there yet is not tried again
+    MakingNotRetried,
+    /// a checkpoint is not synced before its rename
+    CheckpointNotSynced,
+    /// the directory is not synced after a checkpoint's rename
+    RenameNotSynced,
     /// a directory that another worker has just made is an error
     MadeByAnotherIsError,
     /// a fenced write looks for higher fences before it stages its file

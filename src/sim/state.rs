@@ -39,6 +39,7 @@ impl State {
 pub(crate) struct Left {
     pub(crate) crashes: u8,
     pub(crate) errors: u8,
+    pub(crate) outages: u8,
     /// How many ticks are past.
     pub(crate) ticked: u8,
 }

@@ -2,7 +2,7 @@
 //! would prove nothing about the rest; and since the core itself passes all the same scenarios, it
 //! is not the search that cries wolf.
 
-use crate::scenarios;
+use crate::{documented, scenarios};
 use fencelink::sim::{Mutant, Promise, Report, Scenario, replay, search};
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -42,6 +42,7 @@ const CAUGHT: &[(Mutant, Promise, &str)] = {
         (NoSeal, P3, "two takers and a writer"),
         (SealBeforeLink, P3, "two takers and a writer"),
         (SealFailureIgnored, P3, "errors of a writer"),
+        (SealNotSynced, P3, "outage, writer"),
         (PruneTakesMaximum, P2, "two takers"),
         (PruneDescending, P2, "nothing kept"),
         (NoPrune, P5, "overtaken by more than is kept"),
@@ -49,6 +50,10 @@ const CAUGHT: &[(Mutant, Promise, &str)] = {
         (AgeByCaller, P6, "a clock ahead"),
         (ReleaseDeletes, P2, "two takers"),
         (ReleaseOfAnyFence, P1, "released late"),
+        (NoNameless, P5, "two takers"),
+        (MakingNotRetried, P8, "first claims, errors"),
+        (CheckpointNotSynced, P7, "power, writer"),
+        (RenameNotSynced, P7, "power, writer"),
         (MadeByAnotherIsError, P6, "first claims"),
         (LooksBeforeStaging, P3, "two takers and a writer"),
         (NoLook, P3, "two takers and a writer"),
@@ -101,5 +106,5 @@ fn every_wrong_design_is_caught() {
     }
     println!("{table}");
     assert_eq!(uncaught, Vec::<&Mutant>::new(), "wrong designs that were not caught");
-    crate::documented("mutants", &table);
+    documented::check("mutants", &table);
 }

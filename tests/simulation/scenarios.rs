@@ -13,6 +13,8 @@ use fencelink::sim::{Call, Errors, Fault, Faults, Scenario, Start, Worker};
 const TAKE: Call = Call::Acquire { ttl_ms: 0 };
 /// Takes the run with a lease that lasts until the clock moves.
 const HOLD: Call = Call::Acquire { ttl_ms: 1_000 };
+/// As `HOLD`, unless the worker itself holds the run.
+const HOLD_FREE: Call = Call::AcquireFree { ttl_ms: 1_000 };
 const RELEASE: Call = Call::Release;
 const WRITE: Call = Call::Write;
 const WRITE_UNFENCED: Call = Call::WriteUnfenced;
@@ -95,6 +97,12 @@ impl Building {
         self
     }
 
+    /// The volume may lose its power so often while the workers go on.
+    fn outages(mut self, outages: u8) -> Self {
+        self.0.faults.outages = outages;
+        self
+    }
+
     /// Every `link` fails so.
     fn every_link(mut self, errno: Errno, landed: bool) -> Self {
         self.0.faults.always = Some((Op::Link, Fault { errno, landed }));
@@ -156,6 +164,13 @@ pub(crate) fn whole() -> Vec<Scenario> {
         scenario("power, first writes", [a(&[WRITE_UNFENCED]), b(&[WRITE_UNFENCED])])
             .from(Start::Nothing)
             .power(),
+        scenario("outage, writer", [a(&[]), b(&[TAKE]), writer(&[WRITE])])
+            .from(ENDED)
+            .power()
+            .outages(1),
+        scenario("outage", [a(&[HOLD, RELEASE]), b(&[HOLD])]).power().outages(1),
+        scenario("a free run", [a(&[HOLD_FREE, RELEASE]), a(&[HOLD_FREE]), b(&[HOLD_FREE])])
+            .ticks([1_000]),
         scenario("peers", [a(&[TAKE, RELEASE]), b(&[PEER_TAKE, PEER_TAKE])]),
         scenario("peers, overtaken", [a(&[TAKE]), b(&[HOLD]), c(&[PEER_HOLD])]),
         scenario("peers, leases", [a(&[HOLD, HOLD]), b(&[PEER_HOLD, PEER_HOLD])]).ticks([1_000]),
@@ -195,7 +210,7 @@ pub(crate) fn bounded() -> Vec<Scenario> {
             [a(&[TAKE]), b(&[TAKE]), c(&[TAKE]), writer(&[WRITE])]
         })
         .from(ENDED),
-        scenario("two takers and a writer, errors", { [a(&[TAKE]), b(&[TAKE]), writer(&[WRITE])] })
+        scenario("two takers and a writer, errors", [a(&[TAKE]), b(&[TAKE]), writer(&[WRITE])])
             .from(ENDED)
             .errors(1, Kinds),
         scenario("named, three takers, errors", [a(&[TAKE]), b(&[TAKE]), c(&[TAKE])])

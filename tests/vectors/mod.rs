@@ -7,7 +7,7 @@ use fencelink::json::{self, Kind, Value};
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Tree {
     Null,
-    Boolean,
+    Boolean(bool),
     Number(f64),
     Text(Vec<u16>),
     Array(Vec<Tree>),
@@ -42,7 +42,7 @@ impl Tree {
                 });
                 Tree::Object(members)
             }
-            Some(Kind::Boolean) => Tree::Boolean,
+            Some(Kind::Boolean) => Tree::Boolean(value.boolean().unwrap_or_default()),
             Some(Kind::Null) | None => Tree::Null,
         }
     }
