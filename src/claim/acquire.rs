@@ -74,7 +74,7 @@ pub fn acquire<W: World>(
                 Err(refusal) => {
                     mutant!(FaultIsNull => return Ok(None));
                     mutant!(NoWithdraw => return Err(refusal));
-                    mutant!(RenewalWithdrawn => claims.undo(fence, request.expires_at, None));
+                    mutant!(RenewalWithdrawn => drop(claims.release(fence)));
                     let held = current.filter(|lease| request.holds(lease));
                     claims.undo(fence, request.expires_at, held);
                     return Err(refusal);

@@ -61,7 +61,7 @@ impl Model {
                 staged += usize::from(matches!(tables.meaning(*name), Name::Staged(_)));
             }
         }
-        let Scenario { faults, volume, workers, .. } = &self.scenario;
+        let Scenario { faults, volume, workers, kept_fences, .. } = &self.scenario;
         let struck = (faults.crashes - state.left.crashes) + (faults.errors - state.left.errors);
         let running = state.workers.iter().filter(|worker| worker.running.is_some()).count();
         let most = running + usize::from(struck);
@@ -73,7 +73,9 @@ impl Model {
         let peers = workers.iter().flat_map(|worker| &worker.calls);
         let named = peers.into_iter().any(|call| matches!(call, Call::PeerAcquire { .. }))
             || faults.errors > state.left.errors
-            || !(volume.nameless && volume.links);
+            || !(volume.nameless && volume.links)
+            // The name that was lost can be free again when the loser looks who has it.
+            || *kept_fences < 32;
         self.judge(Promise::P5, scratch == 0 || named, || {
             "a scratch file has a name, where it could do without".into()
         })

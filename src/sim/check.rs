@@ -63,7 +63,8 @@ impl Model {
         let worker = &mut state.workers[at];
         match call.act {
             Act::Acquire { now_ms, ttl_ms, taker } => {
-                // Whoever renews for a shorter time is bound by it at once, answered or not.
+                worker.seen.lease = worker.lease;
+                // Whoever renews for a shorter time is bound by it at once, until told otherwise.
                 let asked_ms = if taker == Taker::Free { i64::MAX } else { now_ms + ttl_ms };
                 let latest_ms = state.latest_ms;
                 let shorter = |(fence, until_ms): (u64, i64)| (fence, until_ms.min(asked_ms));

@@ -80,6 +80,8 @@ pub(crate) struct Listing {
 pub(crate) struct Seen {
     /// The highest fence that had been returned.
     pub(crate) highest: u64,
+    /// The lease that the worker held when it began.
+    pub(crate) lease: Option<(u64, i64)>,
     /// Whether the highest holding was, at some instant, another's and live by the caller's clock.
     pub(crate) held: bool,
     /// How many holdings others have published.

@@ -37,7 +37,7 @@ impl Model {
                 })
             }
             (Ended::Acquired(Err(error)), _) => {
-                // A lease that the caller had before runs on.
+                self.runs_on(state, at);
                 self.excused(state, at, error)?;
                 self.nothing_left(state, at, call)
             }
@@ -148,6 +148,17 @@ impl Model {
             let fence = lease.fence;
             format!("{at} is told {fence} until {until_ms}, beside {beside:?} (who, fence, until)")
         })
+    }
+
+    /// After a claim that failed, a lease that the caller had before runs on, unless somebody got in
+    /// while the caller was bound by a shorter one that it had asked for.
+    fn runs_on(&self, state: &mut State, at: usize) {
+        let top = self.top(state).and_then(|(_, body)| body);
+        if top.is_some_and(|body| body.holder == self.holders[at]) {
+            let latest_ms = state.latest_ms;
+            let worker = &mut state.workers[at];
+            worker.lease = worker.seen.lease.filter(|(_, until_ms)| *until_ms > latest_ms);
+        }
     }
 
     /// A claim that failed leaves no lease that locks others out and that nobody was told of.

@@ -206,9 +206,10 @@ pub(crate) fn bounded() -> Vec<Scenario> {
             [a(&[TAKE, RELEASE]), b(&[TAKE, RELEASE]), c(&[TAKE, RELEASE])]
         })
         .crashes(1),
-        scenario("three takers and a writer", {
-            [a(&[TAKE]), b(&[TAKE]), c(&[TAKE]), writer(&[WRITE])]
-        })
+        scenario(
+            "three takers and a writer",
+            [a(&[TAKE]), b(&[TAKE]), c(&[TAKE]), writer(&[WRITE])],
+        )
         .from(ENDED),
         scenario("two takers and a writer, errors", [a(&[TAKE]), b(&[TAKE]), writer(&[WRITE])])
             .from(ENDED)
