@@ -73,6 +73,7 @@ impl Model {
         let peers = workers.iter().flat_map(|worker| &worker.calls);
         let named = peers.into_iter().any(|call| matches!(call, Call::PeerAcquire { .. }))
             || faults.errors > state.left.errors
+            || faults.outages > state.left.outages
             || !(volume.nameless && volume.links)
             // The name that was lost can be free again when the loser looks who has it.
             || *kept_fences < 32;

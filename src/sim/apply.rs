@@ -104,8 +104,7 @@ impl Files {
         }
     }
 
-    /// A file that is being written, unless the volume has lost some of it: a worker that goes on
-    /// is told so at the latest when it syncs.
+    /// A file that is being written, unless the volume has lost some of it.
     fn written(&mut self, file: Ino) -> Result<&mut Regular, Errno> {
         let found = self.regular_mut(file).ok_or(Errno::ESTALE)?;
         if found.lost { Err(Errno::EIO) } else { Ok(found) }

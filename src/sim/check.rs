@@ -167,6 +167,8 @@ impl Model {
     /// The volume has lost its power, and the workers go on.
     pub(super) fn after_outage(&self, state: &mut State) -> Result<(), Violation> {
         self.see_holders(state);
+        // What was answered and not synced is lost, and its writer cannot know.
+        state.shown = vec![self.shown(&state.files)];
         self.holdings_are_whole(&state.files)?;
         self.checkpoint_is_whole(&state.files)
     }

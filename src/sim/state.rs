@@ -90,6 +90,8 @@ pub(crate) struct Seen {
     pub(crate) revealed: bool,
     /// Whether it was told that this had failed.
     pub(crate) misled: bool,
+    /// Whether the volume has lost something since: whoever syncs then is told so.
+    pub(crate) outage: bool,
     /// Faults that struck it.
     pub(crate) faults: [Option<Errno>; 2],
 }

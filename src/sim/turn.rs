@@ -12,6 +12,7 @@ use super::schedule::{Action, Way};
 use super::state::{Listing, Seen, State};
 use super::step::{Answer, Step};
 use super::tables::{NameId, locked};
+use crate::errno::Errno;
 
 /// The steps after which a call has gone round in circles.
 const LONGEST_CALL: usize = 600;
@@ -47,6 +48,11 @@ impl Model {
         }
         (turn.state, turn.broken)
     }
+}
+
+/// Whether success of a step promises that what was done before is durable.
+fn is_sync(step: Step) -> bool {
+    matches!(step, Step::Sync(_) | Step::SyncDir(_))
 }
 
 /// One action being done.
@@ -92,6 +98,9 @@ impl Turn<'_, '_> {
         };
         let step = self.model.asked(past);
         let answer = match way {
+            Way::Truly if self.state.workers[at].seen.outage && is_sync(step) => {
+                Answer::Failed(Errno::EIO)
+            }
             Way::Truly | Way::Telling(_) => match self.state.workers[at].listing.take() {
                 Some(listing) => self.told(&listing, way),
                 None => self.apply(at, step),
@@ -241,6 +250,7 @@ impl Turn<'_, '_> {
         let mut found = self.state.files.without_power(&mut locked(&model.tables));
         let before = std::mem::replace(&mut self.state.files, found.swap_remove(which));
         for worker in &mut self.state.workers {
+            worker.seen.outage = worker.running.is_some();
             if let Some(listing) = &mut worker.listing {
                 let now = self.state.files.entries(listing.dir);
                 let before = before.entries(listing.dir);

@@ -4,7 +4,6 @@
 //! `FENCELINK_SEEDS`, how many random runs there are, and `FENCELINK_SEED`, the seed of the first;
 //! `FENCELINK_WAY`, a way through the scenario `FENCELINK_SCENARIO` that is to be told.
 #![cfg(feature = "sim")]
-#![allow(clippy::disallowed_methods, reason = "one test keeps a page of the documentation true")]
 
 mod documented;
 mod mutants;

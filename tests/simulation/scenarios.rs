@@ -17,6 +17,7 @@ const HOLD: Call = Call::Acquire { ttl_ms: 1_000 };
 const HOLD_FREE: Call = Call::AcquireFree { ttl_ms: 1_000 };
 const RELEASE: Call = Call::Release;
 const WRITE: Call = Call::Write;
+const READ: Call = Call::Read;
 const WRITE_UNFENCED: Call = Call::WriteUnfenced;
 const PEER_TAKE: Call = Call::PeerAcquire { ttl_ms: 0 };
 const PEER_HOLD: Call = Call::PeerAcquire { ttl_ms: 1_000 };
@@ -130,12 +131,17 @@ pub(crate) fn whole() -> Vec<Scenario> {
             .ticks([999, 1])
             .crashes(1),
         scenario("released late", [a(&[HOLD, RELEASE, HOLD]), b(&[HOLD])]).ticks([1_000]),
+        scenario("a reader", [a(&[TAKE, RELEASE]), b(&[TAKE]), c(&[READ])]),
         scenario("a worker that writes", [a(&[TAKE, WRITE, RELEASE]), b(&[TAKE, WRITE])]),
         scenario("restarted", [restarted(&[TAKE, RELEASE]), b(&[TAKE])]).crashes(2),
         scenario("started twice", [a(&[HOLD, RELEASE]), a(&[HOLD, RELEASE])]),
         scenario("started twice, errors", [a(&[HOLD]), a(&[HOLD])]).errors(1, Kinds),
         scenario("errors", [a(&[TAKE, RELEASE]), b(&[TAKE])]).errors(1, Kinds),
         scenario("errors while held", [a(&[HOLD, RELEASE]), b(&[HOLD])])
+            .from(HELD)
+            .ticks([1_000])
+            .errors(1, Kinds),
+        scenario("errors of a shorter lease", [a(&[TAKE, RELEASE]), b(&[HOLD])])
             .from(HELD)
             .ticks([1_000])
             .errors(1, Kinds),
