@@ -60,9 +60,11 @@ impl Model {
 
     /// A worker has made a call.
     pub(super) fn called(&self, state: &mut State, at: usize, call: Bound) {
+        let own_until_ms = self.own_until_ms(state, at);
         let worker = &mut state.workers[at];
         match call.act {
             Act::Acquire { now_ms, ttl_ms, taker } => {
+                worker.seen.own_until_ms = own_until_ms;
                 worker.seen.lease = worker.lease;
                 // Whoever renews for a shorter time is bound by it at once, until told otherwise.
                 let asked_ms = if taker == Taker::Free { i64::MAX } else { now_ms + ttl_ms };
@@ -76,6 +78,13 @@ impl Model {
             Act::Release { .. } => worker.lease = None,
             Act::Write { .. } | Act::Read => {}
         }
+    }
+
+    /// Until when the highest holding is a worker's own; 0 when it is another's.
+    fn own_until_ms(&self, state: &State, at: usize) -> i64 {
+        let top = self.top(state).and_then(|(_, body)| body);
+        let own = top.filter(|body| body.holder == self.holders[at]);
+        own.map_or(0, |body| body.expires_at.get() as i64)
     }
 
     /// A worker has changed a file or directory.

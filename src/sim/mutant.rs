@@ -61,6 +61,8 @@ mutants! {
     NoWithdraw,
     /// a holder whose renewal failed is let go of before it is told
     RenewalWithdrawn,
+    /// a renewal that was to be shorter and failed shortens the lease all the same
+    ShorterStays,
     /// a lease is live at the very instant of its end
     EndIsLive,
     /// a body that may not be read is judged damaged

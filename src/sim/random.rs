@@ -222,8 +222,9 @@ fn faults(power: bool, dice: &mut Dice) -> Faults {
     let ticks = dice.below(8);
     Faults {
         crashes: dice.below(4) as u8,
-        // What a second fault may hit, the first one's cure among it, is promised nothing.
-        errors: dice.below(2) as u8,
+        // What a second fault may hit, the first one's cure among it, is promised nothing; and the
+        // loss of power is one.
+        errors: if power { 0 } else { dice.below(2) as u8 },
         kinds: dice.pick(&[Errors::Kinds, Errors::All]),
         landed: dice.one_in(2),
         outages: u8::from(power && dice.one_in(2)),

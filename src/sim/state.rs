@@ -82,6 +82,8 @@ pub(crate) struct Seen {
     pub(crate) highest: u64,
     /// The lease that the worker held when it began.
     pub(crate) lease: Option<(u64, i64)>,
+    /// Until when the highest holding on disk was the caller's own; 0 when it was another's.
+    pub(crate) own_until_ms: i64,
     /// Whether the highest holding was, at some instant, another's and live by the caller's clock.
     pub(crate) held: bool,
     /// How many holdings others have published.

@@ -152,15 +152,21 @@ impl Model {
         })
     }
 
-    /// After a claim that failed, a lease that the caller had before runs on, unless somebody got in
-    /// while the caller was bound by a shorter one that it had asked for.
+    /// After a claim that failed, a lease that the caller had before runs on: unless somebody got in
+    /// while the caller was bound by a shorter one that it had asked for, or a second fault hit the
+    /// making good.
     fn runs_on(&self, state: &mut State, at: usize) {
         let top = self.top(state).and_then(|(_, body)| body);
-        if top.is_some_and(|body| body.holder == self.holders[at]) {
-            let latest_ms = state.latest_ms;
-            let worker = &mut state.workers[at];
-            worker.lease = worker.seen.lease.filter(|(_, until_ms)| *until_ms > latest_ms);
-        }
+        let Some(body) = top.filter(|body| body.holder == self.holders[at]) else {
+            return;
+        };
+        let latest_ms = state.latest_ms;
+        let worker = &mut state.workers[at];
+        let twice = worker.seen.faults[1].is_some() || worker.seen.outage;
+        worker.lease = worker.seen.lease.filter(|(_, until_ms)| {
+            let is_on_disk = body.expires_at.get() >= *until_ms as f64;
+            *until_ms > latest_ms && (is_on_disk || !twice)
+        });
     }
 
     /// A claim that failed leaves no lease that locks others out and that nobody was told of.
@@ -170,9 +176,12 @@ impl Model {
         let second = worker.seen.faults[1].is_some()
             || self.scenario.faults.always.is_some()
             || worker.seen.outage;
-        // A holder that could not renew keeps the run until its lease ends.
+        // A holder that could not renew, by its own clock, keeps the run until the lease ends that
+        // it asked for; also one that has crashed, and forgotten that it holds it.
+        let held =
+            matches!(call.act, Act::Acquire { now_ms, .. } if worker.seen.own_until_ms > now_ms);
         let alike = self.holders.iter().filter(|holder| **holder == self.holders[at]).count() > 1;
-        if second || alike || worker.lease.is_some() {
+        if second || held || alike {
             return Ok(());
         }
         let left = self.top(state).and_then(|(_, body)| body).filter(|body| {

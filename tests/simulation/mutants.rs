@@ -33,6 +33,7 @@ const CAUGHT: &[(Mutant, Promise, &str)] = {
         (FaultIsNull, P6, "errors"),
         (NoWithdraw, P8, "first claims, errors"),
         (RenewalWithdrawn, P1, "errors while held"),
+        (ShorterStays, P1, "errors of a shorter lease"),
         (EndIsLive, P6, "leases"),
         (UnreadableIsDamaged, P1, "errors while held"),
         (NoCheckOfMaximum, P2, "nothing kept"),
