@@ -411,6 +411,19 @@ test('a directory that cannot be listed', options, async (t) => {
     assert.ok(lease?.fence > 6, 'the run is free for the next one');
   });
 
+  // Guards a lease against a volume that answers a later listing with nothing, as sshfs did: without
+  // the own name in it, a listing cannot say that nobody stands above.
+  await t.test('the listing after the link shows nothing', async () => {
+    const runDir = makeRun({ '5.json': dead });
+    const ended = await callUnderAttachedFaults([['acquireClaimSync', runDir, asked]], {
+      inject: ['getdents64:retval=0:when=3'],
+    });
+    const [{ error, value }] = outcomesOf(ended);
+    assert.ok(error, `answered ${JSON.stringify(value)}`);
+    assert.equal(error.code, 'storage_error');
+    assert.equal(error.retryable, true);
+  });
+
   // Guards a holder whose renewal fails once its link is made: it goes on under the lease that it
   // knows, so nobody may be let in before that ends, not even when the renewal was to shorten it.
   await t.test('the listing after the link of a renewal fails', async () => {

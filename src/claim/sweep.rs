@@ -55,10 +55,17 @@ impl<W: World> Claims<'_, W> {
                 }
                 Ok(None)
             }
-            // Gone already: pruned by somebody more than a window above.
-            _ => {
+            top => {
                 mutant!(OwnNameNotChecked => return Ok(Some(view)));
-                Ok(self.is_there(OsStr::new(&own))?.then_some(view))
+                if !self.is_there(OsStr::new(&own))? {
+                    // Pruned by somebody more than a window above.
+                    return Ok(None);
+                }
+                // The own name was there all the while, so a listing without it shows nothing.
+                match top {
+                    Some((top, _)) if top == fence => Ok(Some(view)),
+                    _ => Err(ClaimError::Unsettled { claims: self.path() }),
+                }
             }
         }
     }

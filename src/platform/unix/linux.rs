@@ -28,13 +28,15 @@ pub(super) fn list(
     from_start: bool,
     each: &mut dyn FnMut(&[u8], u8),
 ) -> FsResult<()> {
-    let fd = dir.as_raw_fd();
-    if !from_start {
-        call(Op::List, || {
-            // SAFETY: the descriptor is open, and no memory is handed over.
-            unsafe { libc::lseek64(fd, 0, libc::SEEK_SET) as isize }
-        })?;
-    }
+    // A further listing opens the directory anew. To go back to the start of the descriptor is not
+    // enough: sshfs then answers that the directory is empty.
+    let anew = match from_start {
+        true => None,
+        false => {
+            Some(open_at(Op::List, dir.as_raw_fd(), c".", libc::O_RDONLY | libc::O_DIRECTORY)?)
+        }
+    };
+    let fd = anew.as_ref().unwrap_or(dir).as_raw_fd();
     let mut buffer = Buffer([MaybeUninit::uninit(); 32 * 1024]);
     loop {
         let room = &mut buffer.0;
