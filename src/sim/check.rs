@@ -2,7 +2,7 @@
 //! what every caller was told, which no worker does, and it trusts nothing that the core says.
 
 use super::call::{Act, Bound, Taker};
-use super::fs::{Change, Files};
+use super::fs::{Change, Files, Ino};
 use super::model::Model;
 use super::state::State;
 use super::tables::{NameId, locked};
@@ -97,7 +97,7 @@ impl Model {
         match change {
             Change::Entry { dir, name, before, after } if dir == self.claims => {
                 let meaning = locked(&self.tables).meaning(name);
-                if let (Name::Holding(_), Some(after)) = (meaning, after) {
+                if let (Name::Holding(fence), Some(after)) = (meaning, after) {
                     self.judge(Promise::P4, before.is_none(), || {
                         format!("{} stands for another file now", self.text(name))
                     })?;
@@ -105,7 +105,7 @@ impl Model {
                     self.judge(Promise::P4, whole, || {
                         format!("{} appears with a damaged body", self.text(name))
                     })?;
-                    self.published(state, at);
+                    self.published(state, at, fence.get(), after);
                 }
                 self.see_holders(state);
                 Ok(())
@@ -130,7 +130,8 @@ impl Model {
         u8::try_from(self.scenario.rounds).expect("fewer than 256 rounds")
     }
 
-    fn published(&self, state: &mut State, by: usize) {
+    fn published(&self, state: &mut State, by: usize, fence: u64, file: Ino) {
+        let is_late = self.top(state).is_some_and(|(top, _)| top > fence);
         for (at, worker) in state.workers.iter_mut().enumerate() {
             if at == by {
                 continue;
@@ -140,8 +141,19 @@ impl Model {
             };
             if matches!(self.programs.borrow().call(past).act, Act::Acquire { .. }) {
                 worker.seen.overtaken = (worker.seen.overtaken + 1).min(self.rounds());
+                if is_late {
+                    worker.seen.late.push(file);
+                }
             }
         }
+    }
+
+    /// A worker has read a file.
+    pub(super) fn has_read(&self, state: &mut State, at: usize, call: Bound, file: Ino) {
+        let is_late = state.workers[at].seen.late.contains(&file);
+        let body = self.body_of(&state.files, file).filter(|_| is_late);
+        let is_held = body.is_some_and(|body| self.is_held(at, call, &body));
+        state.workers[at].seen.behind = is_held;
     }
 
     /// A name in the checkpoints directory came to stand for another file.
@@ -219,15 +231,19 @@ impl Model {
 
     /// Notes when somebody else holds the run by the clock of a caller.
     fn see_holder(&self, state: &mut State, at: usize, call: Bound) {
+        if let Some((_, Some(body))) = self.top(state) {
+            state.workers[at].seen.held |= self.is_held(at, call, &body);
+        }
+    }
+
+    /// Whether a body says to a caller that somebody else holds the run.
+    fn is_held(&self, at: usize, call: Bound, body: &Body) -> bool {
         let Act::Acquire { now_ms, taker, .. } = call.act else {
-            return;
-        };
-        let Some((_, Some(body))) = self.top(state) else {
-            return;
+            return false;
         };
         let live = (now_ms as f64) < body.expires_at.get();
         let own = taker != Taker::Free && body.holder == self.holders[at];
-        state.workers[at].seen.held |= live && !own;
+        live && !own
     }
 
     /// The highest fence on disk, and its body unless it is damaged.

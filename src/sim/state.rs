@@ -86,6 +86,10 @@ pub(crate) struct Seen {
     pub(crate) own_until_ms: i64,
     /// Whether the highest holding was, at some instant, another's and live by the caller's clock.
     pub(crate) held: bool,
+    /// Whether it has read such a lease in a file that never was the highest; see `late`.
+    pub(crate) behind: bool,
+    /// Holdings that others have linked below the highest since it last began a listing.
+    pub(crate) late: Vec<Ino>,
     /// How many holdings others have published.
     pub(crate) overtaken: u8,
     /// Whether it made a checkpoint visible.

@@ -175,6 +175,12 @@ impl Turn<'_, '_> {
             let changed = self.model.changed(&mut self.state, at, change);
             self.breaks(changed);
         }
+        if let (Step::Read(dir, name, _), Some(past)) = (step, self.state.workers[at].running)
+            && let Some(file) = self.state.files.lookup(dir, name)
+        {
+            let call = self.model.programs.borrow().call(past);
+            self.model.has_read(&mut self.state, at, call, file);
+        }
         answer
     }
 
@@ -206,6 +212,7 @@ impl Turn<'_, '_> {
                 if let Step::List(dir) = step
                     && let Ok(names) = self.state.files.names(dir)
                 {
+                    self.state.workers[at].seen.late.clear();
                     self.state.workers[at].listing = Some(Listing::begin(dir, names));
                 }
             }
