@@ -78,8 +78,11 @@ fn row(mutant: Mutant, report: &Report) -> String {
         None => ("**none**".into(), ""),
     };
     let steps = report.found.as_ref().map_or(0, |found| found.way.len());
-    let states = report.states;
-    format!("| {} | {promise} | {} | {states} | {steps} | {why} |", mutant.told(), report.scenario)
+    let Report { scenario, states, interleavings, .. } = report;
+    let wrong = mutant.told();
+    format!(
+        "| {wrong} | {promise} | {scenario} | {states} | {interleavings:.1e} | {steps} | {why} |"
+    )
 }
 
 /// Guards the search itself: each line of the protocol that is broken must be missed by it.
@@ -89,8 +92,8 @@ fn every_wrong_design_is_caught() {
     let untold = Mutant::ALL.iter().filter(|mutant| !told.contains(*mutant));
     assert_eq!(untold.collect::<Vec<_>>(), Vec::<&Mutant>::new(), "mutants without a scenario");
     let mut table = String::from(
-        "| wrong on purpose | breaks | in the scenario | states | steps | how |\n\
-         |---|---|---|---:|---:|---|\n",
+        "| wrong on purpose | breaks | in the scenario | states | interleavings | steps | how |\n\
+         |---|---|---|---:|---:|---:|---|\n",
     );
     let mut uncaught = Vec::new();
     for (mutant, promise, name) in CAUGHT {

@@ -217,6 +217,12 @@ pub(crate) fn bounded() -> Vec<Scenario> {
             [a(&[TAKE]), b(&[TAKE]), c(&[TAKE]), writer(&[WRITE])],
         )
         .from(ENDED),
+        scenario(
+            "two takers that release and a writer",
+            [a(&[TAKE, RELEASE]), b(&[TAKE, RELEASE]), writer(&[WRITE])],
+        )
+        .from(ENDED)
+        .crashes(3),
         scenario("two takers and a writer, errors", [a(&[TAKE]), b(&[TAKE]), writer(&[WRITE])])
             .from(ENDED)
             .errors(1, Kinds),
