@@ -11,7 +11,7 @@ mod mutants;
 mod scenarios;
 
 use fencelink::sim::{Report, Scenario, random, replay, search, search_remembering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A number from the environment.
 fn number(name: &str, otherwise: u64) -> u64 {
@@ -62,6 +62,8 @@ const ONCE_FOUND: &[u64] = &[
     144_875_503_135_118,
     // A peer that meant to renew for a shorter time, failed, and is bound by that time.
     1_021_634,
+    // A write that was sealed, by a taker which its next listing does not show.
+    1_046_392,
 ];
 
 /// Guards all promises in programs that are too long to be searched at all.
@@ -72,7 +74,8 @@ fn random_runs_keep_all_promises() {
     let least = number("FENCELINK_SEEDS", 300);
     let time = Duration::from_secs(number("FENCELINK_SECONDS", 0));
     println!("random runs from FENCELINK_SEED={first} on");
-    let begun = Instant::now();
+    #[allow(clippy::disallowed_types, reason = "how long is searched is no time of the simulation")]
+    let begun = std::time::Instant::now();
     let (mut steps, mut faults, mut seeds) = (0, 0, 0);
     let mut run = |seed| {
         let run = random(seed, None);
