@@ -349,7 +349,7 @@ test('adoptErrorClass makes refusals instances of the host class', async () => {
       console.log(JSON.stringify({ before: before instanceof HostError, refusals, made, wrong: wrong.length }));
     })();
   `;
-  const { code, stdout, stderr } = await runNode(['--eval', script]);
+  const { code, stdout, stderr } = await runNode(['--eval', script], { cwd: tempDir() });
   assert.equal(code, 0, stderr);
   const { before, refusals, made, wrong } = JSON.parse(stdout);
   assert.equal(before, false);

@@ -162,7 +162,8 @@ export function startCalls(calls, options = {}) {
   if (!inject && !trace) return start(node[0], node.slice(1));
   const log = join(tempDir(), 'trace');
   const strace = ['-f', ...straceArgs({ inject, trace, paths, log }), ...node];
-  return start('strace', strace);
+  const delayed = inject?.filter((fault) => fault.includes(':delay_')) ?? [];
+  return { ...start('strace', strace), log, delayed: delayed.flatMap(callsIn) };
 }
 
 /**
@@ -191,7 +192,7 @@ export function outcomesOf({ code, signal, stdout, stderr }) {
  *   directory is matched as it is written
  */
 function straceArgs({ inject = [], trace = [], paths = [], log }) {
-  const calls = [...trace, ...inject.flatMap((fault) => fault.split(':')[0].split(','))];
+  const calls = [...trace, ...inject.flatMap(callsIn)];
   return [
     ...['-qq', '-o', log],
     ...paths.flatMap((path) => ['-P', path]),
@@ -199,6 +200,9 @@ function straceArgs({ inject = [], trace = [], paths = [], log }) {
     ...inject.flatMap((fault) => ['-e', `inject=${fault}`]),
   ];
 }
+
+/** The system calls that a fault is about. */
+const callsIn = (fault) => fault.split(':')[0].split(',');
 
 /**
  * Why faults cannot be injected here, or `false`. Only Linux has strace; there a machine without
@@ -250,18 +254,24 @@ export async function callUnderAttachedFaults(calls, { trace = [], inject = [] }
 export const callIn = (line) => line.slice(0, line.indexOf('('));
 
 /**
- * Waits until a process started under strace is held up in a delayed system call: one of its
- * threads is stopped by its tracer, and has not run at all between two looks. Resolves to a
- * function that tells whether it still is held up there.
+ * Waits until a process that `startCalls` started is held up in a delayed system call: the log
+ * shows that a thread has come to it, its tracer has stopped the thread, and it has not run at all
+ * between two looks. Resolves to a function that tells whether it still is held up there, or to
+ * `null` when the process ended before any look found it so.
  */
-export async function heldUp(straceChild) {
+export async function heldUp({ child, log, delayed }) {
   for (;;) {
-    const stopped = stoppedThreads(straceChild.pid);
+    const stopped = stoppedThreads(child.pid);
     await pause(150);
-    const still = stoppedThreads(straceChild.pid);
-    const held = Object.keys(stopped).find((id) => stopped[id] === still[id]);
-    if (held) return () => stoppedThreads(straceChild.pid)[held] === stopped[held];
-    if (straceChild.exitCode !== null) throw new Error('the process ended and was never held up');
+    const still = stoppedThreads(child.pid);
+    const lines = (readIfThere(log) ?? '').split('\n');
+    const there = (id) =>
+      lines.some((line) =>
+        delayed.some((call) => line.startsWith(`${id} `) && line.includes(` ${call}(`)),
+      );
+    const held = Object.keys(stopped).find((id) => stopped[id] === still[id] && there(id));
+    if (held) return () => stoppedThreads(child.pid)[held] === stopped[held];
+    if (child.exitCode !== null) return null;
   }
 }
 

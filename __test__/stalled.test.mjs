@@ -48,12 +48,12 @@ async function stall(t, { make, call, faults, isThere = () => true, meanwhile })
     const runDir = make();
     const { inject, paths } = faults(runDir);
     const delayed = inject.map((fault) => fault.replace('DELAY', String(milliseconds * 1000)));
-    const { child, done } = startCalls([call(runDir)], { inject: delayed, paths });
-    let isHeldUp = await heldUp(child);
-    while (!isThere(runDir)) isHeldUp = await heldUp(child);
-    const did = await meanwhile(runDir, child);
-    const longEnough = isHeldUp();
-    const [outcome] = outcomesOf(await done);
+    const started = startCalls([call(runDir)], { inject: delayed, paths });
+    let isHeldUp = await heldUp(started);
+    while (isHeldUp && !isThere(runDir)) isHeldUp = await heldUp(started);
+    const did = isHeldUp && (await meanwhile(runDir, started.child));
+    const longEnough = isHeldUp?.();
+    const [outcome] = outcomesOf(await started.done);
     if (longEnough) return { runDir, did, ...outcome };
     t.diagnostic(`held up for ${milliseconds} ms, which was not long enough here: once more`);
   }
@@ -65,6 +65,8 @@ async function renewMany(runDir, options = {}) {
   const fences = [];
   for (let count = 0; count < RENEWALS; count += 1) {
     const lease = await addon.acquireClaim(runDir, { holder: 'quick', ttlMs: HOUR_MS, ...options });
+    // Somebody else was faster: the one that was to be held up no longer is.
+    if (lease === null) break;
     fences.push(lease.fence);
   }
   return fences;

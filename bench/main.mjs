@@ -1,4 +1,5 @@
-// What a claim costs: beside bare system calls, which is the floor, and beside plain JavaScript.
+// What claims, checkpoints and listings cost: beside bare system calls, which are the floor, and
+// beside plain JavaScript.
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -10,14 +11,18 @@ import Table from 'cli-table3';
 import { javascript, startFloor } from './contestants.mjs';
 import { median } from './measure.mjs';
 import { scenarios } from './scenarios.mjs';
+import { storeScenarios } from './store.mjs';
 
 const HELP = `Measures claims on tmpfs and on disk: bare system calls from Rust (floor), the package's
 synchronous and asynchronous calls, and the protocol in plain JavaScript (peer), in turns.
+Measures the checkpoint store and its listing on tmpfs, beside plain JavaScript too; whole is all
+runs in one page.
 
   npm run bench [-- OPTIONS]
 
   --rounds N     turns of each (10)
   --only TEXT    scenarios whose title has this text
+  --store        the checkpoint store and its listing only
   --disk DIR     a directory on the disk to measure (the temporary directory)
   --tmpfs DIR    a directory on tmpfs (/dev/shm)
   --json FILE    write the numbers to FILE as JSON too; - for standard output
@@ -27,6 +32,7 @@ const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '10' },
     only: { type: 'string', default: '' },
+    store: { type: 'boolean', default: false },
     disk: { type: 'string', default: os.tmpdir() },
     tmpfs: { type: 'string', default: '/dev/shm' },
     json: { type: 'string' },
@@ -97,7 +103,7 @@ function volumeType(dir) {
 
 async function measureVolumes() {
   const volumes = [];
-  for (const base of [values.tmpfs, values.disk]) {
+  for (const base of values.store ? [values.tmpfs] : [values.tmpfs, values.disk]) {
     const type = volumeType(path.resolve(base));
     if (base === values.tmpfs && type !== 'tmpfs') {
       print(`\n${base} is not on tmpfs but on ${type}: left out`);
@@ -105,7 +111,11 @@ async function measureVolumes() {
     }
     const dir = mkdtempSync(path.join(base, 'fencelink-bench-'));
     try {
-      volumes.push({ type, scenarios: await measureScenarios(type, dir) });
+      const chosen = [
+        ...(values.store ? [] : scenarios()),
+        ...(base === values.tmpfs ? storeScenarios() : []),
+      ].filter(({ title }) => title.includes(values.only));
+      volumes.push({ type, scenarios: await measureScenarios(chosen, type, dir) });
     } finally {
       rmSync(dir, { recursive: true, force: true });
     }
@@ -113,12 +123,11 @@ async function measureVolumes() {
   return volumes;
 }
 
-async function measureScenarios(type, dir) {
-  const floor = await startFloor();
+async function measureScenarios(chosen, type, dir) {
+  const floor = values.store ? null : await startFloor();
   const all = [...(floor ? [floor] : []), ...['sync', 'async', 'peer'].map(javascript)];
   const measured = [];
-  for (const [i, { title, measure }] of scenarios().entries()) {
-    if (!title.includes(values.only)) continue;
+  for (const [i, { title, measure }] of chosen.entries()) {
     if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${type}: ${title} …`);
     measured.push({ title, ...(await measure(all, path.join(dir, `${i}`), rounds)) });
   }
@@ -130,7 +139,9 @@ async function measureScenarios(type, dir) {
 }
 
 function timesTable(measured) {
-  const names = ['floor', 'sync', 'async', 'peer'];
+  const names = ['floor', 'sync', 'async', 'peer', 'whole'].filter((name) =>
+    measured.some(({ contestants: of }) => of[name]),
+  );
   const cell = (stats) => (stats ? `${us(stats.median)} (${us(stats.p99)})` : '');
   return table(
     names,
@@ -139,7 +150,9 @@ function timesTable(measured) {
 }
 
 function ratiosTable(measured) {
-  const names = ['sync/floor', 'async/floor', 'peer/sync', 'peer/async'];
+  const names = ['sync/floor', 'async/floor', 'peer/sync', 'peer/async', 'async/whole'].filter(
+    (name) => measured.some(({ ratios: of }) => of[name]),
+  );
   return table(
     names,
     measured.map(({ title, ratios: of }) => [
@@ -169,7 +182,7 @@ function us(ms) {
 
 /** What 20,000 renewals do to the memory of a process that does nothing else. */
 function memory() {
-  if (values.only && !'memory'.includes(values.only)) return undefined;
+  if (values.store || (values.only && !'memory'.includes(values.only))) return undefined;
   print('\nmemory: 20,000 renewals in a process of their own');
   const soak = fileURLToPath(new URL('./soak.mjs', import.meta.url));
   const measured = {};

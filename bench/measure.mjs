@@ -17,7 +17,7 @@ export function median(values) {
 
 /**
  * Measures one scenario.
- * @param {import('./contestants.mjs').Contestant[]} contestants
+ * @param {{ name: string }[]} contestants
  * @param {number} rounds
  * @param {(contestant: any, round: number) => Promise<number[]>} turn resolves to times in ms
  * @returns {Promise<{ contestants: Record<string, { median: number, p99: number, n: number }>, ratios: Record<string, number> }>}
@@ -42,6 +42,7 @@ export async function inRounds(contestants, rounds, turn) {
     ['async', 'floor'],
     ['peer', 'sync'],
     ['peer', 'async'],
+    ['async', 'whole'],
   ].filter((pair) => pair.every((name) => name in times));
   return {
     contestants: Object.fromEntries(

@@ -1,4 +1,4 @@
-// What is measured on each volume.
+// What is measured of claims, on each volume.
 
 import { pbkdf2 } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { inRounds } from './measure.mjs';
 
 const AT_ONCE = 100;
 /** As long as pruning keeps them: a run that was renewed often has these on disk. */
-const KEPT_HOLDINGS = 33;
+export const KEPT_HOLDINGS = 33;
 const FENCE_CHECK_HOLDINGS = [KEPT_HOLDINGS, 1_000, 10_000];
 const HELD_UNTIL_MS = 3_600_000;
 
@@ -88,7 +88,7 @@ async function measureRenewals(all, dir, rounds) {
 }
 
 /** A run with that many holdings, the last of them live. */
-function runWithHoldings(dir, holdings) {
+export function runWithHoldings(dir, holdings) {
   const claims = folder(dir, `run-${holdings}`, 'claims');
   const body = JSON.stringify({ holder: 'holder', expiresAt: Date.now() + HELD_UNTIL_MS });
   for (let fence = 1; fence <= holdings; fence += 1) {

@@ -9,7 +9,11 @@
 //! - [`checkpoint`]: a run's checkpoints, written under a fence;
 //! - [`directory`]: directories that several workers make at once; [`error`]: every refusal; [`errno`]: system errors by name;
 //! - [`listing`]: the runs of a tree, a page at a time, and the next of them to be taken;
-//! - `binding`: the Node.js addon (feature `node`).
+//! - `binding`: the Node.js addon (feature `node`);
+//! - `sim`: this code over a simulated world, searched for violations (feature `sim`).
+
+#[macro_use]
+mod switch;
 
 pub mod body;
 pub mod checkpoint;
@@ -23,6 +27,8 @@ pub mod listing;
 pub mod names;
 pub mod platform;
 pub mod publish;
+#[cfg(feature = "sim")]
+pub mod sim;
 pub mod types;
 
 #[cfg(feature = "node")]

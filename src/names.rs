@@ -111,6 +111,7 @@ pub fn is_padded(holding: &[u8]) -> bool {
 
 /// The name under which `fence` is published.
 pub fn holding(fence: Fence) -> String {
+    mutant!(ExpiryInName => return crate::sim::wrong::name_with_expiry(fence));
     format!("{fence}{FILE_END}")
 }
 

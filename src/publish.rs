@@ -13,6 +13,8 @@ use crate::env::{Contents, FsError, World};
 use crate::errno::Errno;
 use crate::error::ClaimError;
 use crate::names;
+#[cfg(feature = "sim")]
+use crate::sim::wrong;
 use crate::types::{Fence, Holder, Millis};
 use std::ffi::OsStr;
 
@@ -41,6 +43,9 @@ pub(crate) fn publish<W: World>(
         name: names::holding(fence),
         nonce,
     };
+    mutant!(CreatedThenWritten => return wrong::create_then_write(claims, fence, &attempt.body));
+    mutant!(PublishedByRename => return wrong::rename_over(claims, fence, &attempt.body));
+    mutant!(LockFile => return wrong::under_a_lock(claims, fence, &attempt.body));
     match attempt.link_nameless()? {
         Some(published) => Ok(published),
         None => attempt.link_named(),
@@ -85,6 +90,9 @@ impl<W: World> Attempt<'_, '_, W> {
 
     /// Links a scratch file that has a name of its own, and removes that name again.
     fn link_named(&self) -> Result<Published, ClaimError> {
+        mutant!(ScratchNamedForFence => {
+            return wrong::share_scratch(self.claims, self.fence, &self.body);
+        });
         let scratch = names::scratch(&self.nonce);
         let scratch = OsStr::new(&scratch);
         let linked = self.write_scratch(scratch).and_then(|()| self.link_scratch(scratch));
@@ -114,6 +122,7 @@ impl<W: World> Attempt<'_, '_, W> {
         let Err(cause) = linked else {
             return Ok(Published::Won);
         };
+        mutant!(WeakerThanLink => return wrong::rename_scratch(self.claims, scratch, self.fence));
         match self.owner()? {
             Owner::Ourselves => Ok(Published::Won),
             Owner::SomebodyElse => Ok(Published::Lost),
@@ -128,7 +137,11 @@ impl<W: World> Attempt<'_, '_, W> {
     }
 
     fn fill(&self, file: &mut W::File) -> Result<(), FsError> {
+        mutant!(WriteUnchecked => if self.claims.world.write(file, &self.body).is_err() {
+            return Ok(());
+        });
         self.claims.world.write(file, &self.body)?;
+        mutant!(FileNotSynced => return Ok(()));
         match self.claims.durability {
             Durability::Process => Ok(()),
             Durability::Power => self.claims.world.sync(file),
@@ -137,9 +150,14 @@ impl<W: World> Attempt<'_, '_, W> {
 
     /// Settles a doubt by reading what stands at the fence's name.
     fn owner(&self) -> Result<Owner, ClaimError> {
+        mutant!(DoubtIsLost => return Ok(Owner::SomebodyElse));
+        mutant!(DoubtIsWon => return Ok(Owner::Ourselves));
         let (world, dir) = (self.claims.world, &self.claims.dir);
         match world.read(dir, OsStr::new(&self.name), body::LIMIT) {
             Ok(Contents::Bytes(bytes)) => {
+                mutant!(OwnerByHolder => if wrong::same_holder(&bytes, &self.body) {
+                    return Ok(Owner::Ourselves);
+                });
                 let nonce = body::parse(&bytes).and_then(|body| body.nonce);
                 let own = nonce.is_some_and(|nonce| nonce == self.nonce);
                 Ok(if own { Owner::Ourselves } else { Owner::SomebodyElse })

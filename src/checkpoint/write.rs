@@ -83,12 +83,20 @@ impl<W: World> Target<'_, W> {
         let claims = Claims::open_or_make(self.world, self.write.run_dir, self.write.durability)?;
         let name = names::staged(fence, &self.unique()?).into();
         let staged = Staged { dir: &claims.dir, path: claims.path(), name };
+        mutant!(StagedOutOfReach => return self.stage_out_of_reach(&claims, &staged, fence));
+        mutant!(LooksBeforeStaging => refuse_below(&claims, fence, self.write.run_dir)?);
         self.stage(&staged)?;
+        mutant!(NoLook | LooksBeforeStaging => {
+            let renamed = self.rename(&staged);
+            let refused = renamed.or_else(|_| refuse_below(&claims, fence, self.write.run_dir));
+            return self.finish(&staged, refused);
+        });
         // The look comes after the staging: a taker that this look misses will see the file.
         let revealed = refuse_below(&claims, fence, self.write.run_dir).and_then(|()| {
             match self.rename(&staged) {
                 // Removed by a taker, which then stands above.
                 Err(cause) if cause.errno == Errno::ENOENT => {
+                    mutant!(SealedIsSuccess => return Ok(()));
                     refuse_below(&claims, fence, self.write.run_dir)?;
                     Err(self.unrevealed(cause))
                 }
@@ -99,6 +107,7 @@ impl<W: World> Target<'_, W> {
     }
 
     fn write_unfenced(&self) -> Result<(), WriteError> {
+        mutant!(WrittenInPlace => return self.write_in_place());
         let name = names::scratch(&self.unique()?).into();
         let staged = Staged { dir: &self.dir, path: self.path.clone(), name };
         self.stage(&staged)?;
@@ -206,6 +215,29 @@ impl<W: World> Target<'_, W> {
             doing,
             cause,
         }
+    }
+}
+
+/// Wrong on purpose; see [`Mutant`](crate::sim::Mutant).
+#[cfg(feature = "sim")]
+impl<W: World> Target<'_, W> {
+    fn stage_out_of_reach(
+        &self,
+        claims: &Claims<'_, W>,
+        staged: &Staged<'_, W>,
+        fence: Fence,
+    ) -> Result<(), WriteError> {
+        let staged = Staged { dir: &self.dir, path: self.path.clone(), name: staged.name.clone() };
+        self.stage(&staged)?;
+        let revealed = refuse_below(claims, fence, self.write.run_dir)
+            .and_then(|()| self.rename(&staged).map_err(|cause| self.unrevealed(cause)));
+        self.finish(&staged, revealed)
+    }
+
+    fn write_in_place(&self) -> Result<(), WriteError> {
+        let own = Staged { dir: &self.dir, path: self.path.clone(), name: self.name.clone() };
+        self.discard(&own);
+        self.stage(&own)
     }
 }
 

@@ -7,6 +7,7 @@ use crate::directory::Durability;
 use crate::env::World;
 use crate::error::ClaimError;
 use crate::publish::{Published, publish};
+use crate::switch::rounds;
 use crate::types::{Fence, Holder, Lease, Millis};
 use std::path::Path;
 
@@ -54,7 +55,7 @@ pub fn acquire<W: World>(
 ) -> Result<Option<Lease>, ClaimError> {
     let claims = Claims::open_or_make(world, run_dir, request.durability)?;
     let mut lost = Fence::NONE;
-    for _ in 0..ROUNDS {
+    for _ in 0..rounds(ROUNDS) {
         let current = claims.current()?;
         let fence = match decide(current.as_ref(), request.renewer(), request.now) {
             Decision::Held => return Ok(None),
@@ -64,12 +65,16 @@ pub fn acquire<W: World>(
         if current.is_none() {
             claims.sync_way(run_dir)?;
         }
+        mutant!(SealBeforeLink => claims.seal(&claims.scan()?, fence)?);
         match publish(&claims, fence, &request.holder, request.expires_at)? {
             Published::Lost => lost = fence,
             Published::Won => match claims.settle(fence) {
                 Ok(true) => return Ok(Some(request.lease(fence))),
                 Ok(false) => lost = Fence::NONE,
                 Err(refusal) => {
+                    mutant!(FaultIsNull => return Ok(None));
+                    mutant!(NoWithdraw => return Err(refusal));
+                    mutant!(RenewalWithdrawn => drop(claims.release(fence)));
                     let held = current.filter(|lease| request.holds(lease));
                     claims.undo(fence, request.expires_at, held);
                     return Err(refusal);
@@ -77,6 +82,7 @@ pub fn acquire<W: World>(
             },
         }
     }
+    mutant!(UnseenIsNull => return Ok(None));
     if lost == Fence::NONE || claims.shows_up(lost)? {
         Ok(None)
     } else {
@@ -101,6 +107,7 @@ impl<W: World> Claims<'_, W> {
         let Some(view) = self.standing(fence)? else {
             return Ok(false);
         };
+        mutant!(SealBeforeLink => return Ok(true));
         let sealed = self.seal(&view, fence);
         // Also after a failure, or a caller that keeps trying would fill the directory.
         self.prune(&view, fence);

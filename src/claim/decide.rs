@@ -20,6 +20,9 @@ pub(crate) fn decide(current: Option<&Lease>, renewer: Option<&Holder>, now: Mil
     let Some(lease) = current else {
         return Fence::NONE.next().map_or(Decision::UsedUp, Decision::Take);
     };
+    mutant!(EndIsLive => if now == lease.expires_at && renewer != Some(&lease.holder) {
+        return Decision::Held;
+    });
     match lease.fence.next() {
         None => Decision::UsedUp,
         Some(_) if lease.is_live(now) && renewer != Some(&lease.holder) => Decision::Held,

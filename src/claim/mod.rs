@@ -22,6 +22,8 @@ pub use read::{current_fence, read};
 pub use release::release;
 
 pub(crate) use directory::Claims;
+#[cfg(feature = "sim")]
+pub(crate) use scan::View;
 
 /// How often an operation lists again, when what it saw is gone, or takes again, when it lost.
 const ROUNDS: usize = 8;

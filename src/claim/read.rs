@@ -11,6 +11,7 @@ use crate::directory::Durability;
 use crate::env::{Contents, FsError, World};
 use crate::errno::Errno;
 use crate::error::ClaimError;
+use crate::switch::rounds;
 use crate::types::{Fence, Holder, Lease, Millis};
 use std::ffi::OsStr;
 use std::path::Path;
@@ -55,14 +56,20 @@ impl<W: World> Claims<'_, W> {
     /// as well mean one that is not: tried again, too, and then an error.
     pub(super) fn current(&self) -> Result<Option<Lease>, ClaimError> {
         let mut last = Ok(None);
-        for _ in 0..ROUNDS {
+        for _ in 0..rounds(ROUNDS) {
             let Some((fence, name)) = self.scan()?.top() else {
                 return Ok(None);
             };
             last = match self.lease_at(&name, fence) {
-                Err(cause) if cause.errno == Errno::ENOENT => Ok(Some(nobody(fence))),
+                Err(cause) if cause.errno == Errno::ENOENT => {
+                    mutant!(NoCheckOfMaximum => return Ok(Some(nobody(fence))));
+                    Ok(Some(nobody(fence)))
+                }
                 Err(cause) if cause.errno == Errno::ESTALE => Err(cause),
                 settled => {
+                    mutant!(UnreadableIsDamaged => if settled.is_err() {
+                        return Ok(Some(nobody(fence)));
+                    });
                     last = settled.map(Some);
                     break;
                 }
@@ -87,7 +94,7 @@ impl<W: World> Claims<'_, W> {
 
     fn look(&self) -> Result<Look, ClaimError> {
         let mut last = None;
-        for _ in 0..ROUNDS {
+        for _ in 0..rounds(ROUNDS) {
             let Some((fence, name)) = self.scan()?.top() else {
                 return Ok(Look { fence: None, settled: true });
             };
@@ -101,6 +108,7 @@ impl<W: World> Claims<'_, W> {
 
     /// Whether a name that a listing reported is still there.
     pub(super) fn is_there(&self, name: &OsStr) -> Result<bool, ClaimError> {
+        mutant!(NoCheckOfMaximum => return Ok(true));
         let there = self.world.exists(&self.dir, name);
         there.map_err(|cause| self.failed(None, "look at the current claim", cause))
     }

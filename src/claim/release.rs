@@ -6,6 +6,8 @@ use crate::directory::Durability;
 use crate::env::World;
 use crate::error::ClaimError;
 use crate::publish::{Published, publish};
+#[cfg(feature = "sim")]
+use crate::sim::wrong;
 use crate::types::{Fence, Holder, Millis};
 use std::path::Path;
 
@@ -29,9 +31,14 @@ pub fn release<W: World>(
 
 impl<W: World> Claims<'_, W> {
     pub(super) fn release(&self, fence: Fence) -> Result<(), ClaimError> {
+        mutant!(ReleaseOfAnyFence => match self.top_fence()? {
+            Some(top) if top != fence => return self.release(top),
+            _ => {}
+        });
         if self.top_fence()? != Some(fence) {
             return Ok(());
         }
+        mutant!(ReleaseDeletes => return wrong::delete(self, fence));
         let Some(tombstone) = fence.next() else {
             return Err(ClaimError::FencesUsedUp { claims: self.path() });
         };

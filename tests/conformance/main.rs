@@ -1,6 +1,7 @@
 //! What every file system under the protocol must do, whoever provides it. The assertions are
 //! written against [`bench::Bench`] and know no platform; [`conformance!`] makes tests of all of
-//! them for one bench. Here that is the real system on a temporary directory.
+//! them for one bench. Here that is the real system on a temporary directory and, with the feature
+//! `sim`, the simulated file system.
 
 #![allow(clippy::panic, reason = "that is how a test fails")]
 #![allow(
@@ -15,6 +16,8 @@ mod files;
 mod links;
 mod listing;
 mod reading;
+#[cfg(feature = "sim")]
+mod simulated;
 mod system;
 
 /// One test for every assertion, each on a bench of its own.
