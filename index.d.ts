@@ -482,6 +482,10 @@ export class DiskCheckpointStore<
    * - Once claimed, the run is read again. One that no longer matches, or has no checkpoint any
    *   more, is given back and passed over.
    *
+   * As in a walk through a listing, calls within a second use the names that one of them read,
+   * unless a run at the top came or went: a sub-run made in that second may be taken later than
+   * the order says. A call that finds nothing looks at all names anew before it says so.
+   *
    * To stop being found, a run that is done must match no more: let it have another `park`, keep
    * the lease, or delete its checkpoints.
    *
