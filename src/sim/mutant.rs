@@ -75,6 +75,10 @@ mutants! {
     OwnNameNotChecked,
     /// a taker that was overtaken removes its holding, however recent
     OvertakenRemovesOwn,
+    /// a taker that was overtaken does not try again
+    OvertakenGivesUp,
+    /// a taker that was overtaken answers that the claims change too fast
+    OvertakenIsUnsettled,
     /// a fenced write lists and renames, and no taker seals
     NoSeal,
     /// a taker seals before its link

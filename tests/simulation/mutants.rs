@@ -40,6 +40,8 @@ const CAUGHT: &[(Mutant, Promise, &str)] = {
         (NoSecondListing, P2, "overtaken by more than is kept"),
         (OwnNameNotChecked, P2, "nothing kept"),
         (OvertakenRemovesOwn, P1, "peers, overtaken"),
+        (OvertakenGivesUp, P6, "two takers"),
+        (OvertakenIsUnsettled, P6, "two takers"),
         (NoSeal, P3, "two takers and a writer"),
         (SealBeforeLink, P3, "two takers and a writer"),
         (SealFailureIgnored, P3, "errors of a writer"),
