@@ -115,6 +115,10 @@ mutants! {
     LooksBeforeStaging,
     /// a fenced write does not look for higher fences
     NoLook,
+    /// a fenced write goes by a highest name that was gone whenever it looked
+    GoneIsBelieved,
+    /// a listing that shows no holding is believed at once
+    EmptyIsBelieved,
     /// a fenced write is staged where no taker looks
     StagedOutOfReach,
     /// a write whose staged file is gone is said to be done

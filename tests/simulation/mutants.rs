@@ -60,6 +60,8 @@ const CAUGHT: &[(Mutant, Promise, &str)] = {
         (MadeByAnotherIsError, P6, "first claims"),
         (LooksBeforeStaging, P3, "two takers and a writer"),
         (NoLook, P3, "two takers and a writer"),
+        (GoneIsBelieved, P3, "little kept, writer and a peer"),
+        (EmptyIsBelieved, P3, "little kept, writer and a peer"),
         (StagedOutOfReach, P3, "two takers and a writer"),
         (SealedIsSuccess, P7, "two takers and a writer"),
         (WrittenInPlace, P7, "unfenced writers"),
