@@ -5,7 +5,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
+import { parseArguments } from '../scripts/arguments.mjs';
 import { doubleHoldings, handovers, holdingsOf, unrecorded, wrongResults } from './check.mjs';
 import { killWhileHolding, stallPastLease, startCrew } from './crew.mjs';
 import { progress } from './progress.mjs';
@@ -39,7 +39,7 @@ else rmSync(dir, { recursive: true, force: true });
 process.exit(ok ? 0 : 1);
 
 function parseOptions() {
-  const { values } = parse({
+  const { values } = parseArguments('npm run demo -- --help', {
     options: {
       peer: { type: 'boolean', default: false },
       runs: { type: 'string', default: '300' },
@@ -62,21 +62,6 @@ function parseOptions() {
   };
   const [runs, workMs, ttlMs] = ['runs', 'work', 'ttl'].map(number);
   return { ...values, runs, workMs, ttlMs };
-}
-
-/**
- * As parseArgs, with a line instead of a stack for a slip of the fingers.
- * @template {import('node:util').ParseArgsConfig} T
- * @param {T} config
- * @returns {ReturnType<typeof parseArgs<T>>}
- */
-function parse(config) {
-  try {
-    return parseArgs(config);
-  } catch (error) {
-    console.error(`${/** @type {Error} */ (error).message}\nSee: npm run demo -- --help`);
-    process.exit(2);
-  }
 }
 
 async function demo() {
