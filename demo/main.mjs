@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { parseArgs } from 'node:util';
+import { parseArguments } from '../scripts/arguments.mjs';
 import { doubleHoldings, handovers, holdingsOf, unrecorded, wrongResults } from './check.mjs';
 import { killWhileHolding, stallPastLease, startCrew } from './crew.mjs';
 import { progress } from './progress.mjs';
@@ -51,7 +51,7 @@ if (options.keep || !ok) console.log(`The claims and records are in ${dir}`);
 process.exit(ok ? 0 : 1);
 
 function parseOptions() {
-  const { values } = parse({
+  const { values } = parseArguments('npm run demo -- --help', {
     options: {
       peer: { type: 'boolean', default: false },
       runs: { type: 'string', default: '300' },
@@ -77,21 +77,6 @@ function parseOptions() {
   const isPath = /^\.{0,2}[/\\]/.test(values.claims) || path.isAbsolute(values.claims);
   const claims = isPath ? pathToFileURL(path.resolve(values.claims)).href : values.claims;
   return { ...values, runs, workMs, ttlMs, claims };
-}
-
-/**
- * As parseArgs, with a line instead of a stack for a slip of the fingers.
- * @template {import('node:util').ParseArgsConfig} T
- * @param {T} config
- * @returns {ReturnType<typeof parseArgs<T>>}
- */
-function parse(config) {
-  try {
-    return parseArgs(config);
-  } catch (error) {
-    console.error(`${/** @type {Error} */ (error).message}\nSee: npm run demo -- --help`);
-    process.exit(2);
-  }
 }
 
 async function demo() {
