@@ -20,7 +20,7 @@ const rows = (table ?? '')
   });
 
 /** How a test of that name begins, in either language. */
-const beginnings = (name) => [`fn ${name}()`, `('${name}', `, `(\`${name}\`, `];
+const beginnings = (name) => [`fn ${name}(`, `fn ${name}<`, `('${name}', `, `(\`${name}\`, `];
 
 test('every rule has a test that is there', () => {
   assert.ok(rows.length >= 50, `${rows.length} rules`);
