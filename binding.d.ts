@@ -2,14 +2,6 @@
 /* eslint-disable */
 
 /**
- * Which binding artifact the generated loader actually loaded: `'native'` for
- * a native addon, otherwise the `platformArchABI` of the WASI flavor. Every
- * flavor napi-rs can build is listed, because `NAPI_RS_NATIVE_LIBRARY_PATH`
- * can point the loader at a WASI artifact this package does not build itself.
- */
-export declare const __napiBindingTarget: 'native' | 'wasm32-wasi' | 'wasm32-wasip1'
-
-/**
  * The calls of one JavaScript thread. While any is under way the process is kept alive; when the
  * thread ends first, their answers are dropped.
  */
@@ -174,3 +166,6 @@ export interface Runs {
   /** Whether what is written must outlive the loss of power. */
   power: boolean
 }
+
+/** The version that this is of: the face takes no other than its own. */
+export declare const VERSION: string

@@ -36,8 +36,10 @@ function refuse(code, message, { details, retryable = false, cause } = {}) {
 
 /** The error of a refusal that came across from the addon as a record. */
 function refusal(record) {
-  const { refused, message, retryable, path, file, errno, syscall, fence, reason } = record;
-  const { found, supported } = record;
+  // Nothing that a program gave to all objects is taken for the record's own.
+  const own = { __proto__: null, ...record };
+  const { refused, message, retryable, path, file, errno, syscall, fence, reason } = own;
+  const { found, supported } = own;
   const details = given({ path, file, code: errno, fence, reason, found, supported });
   let cause;
   if (errno !== undefined) {

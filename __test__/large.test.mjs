@@ -92,7 +92,7 @@ async function turnsOf(methods, during) {
   return calls;
 }
 
-const { Draft, Texts } = createRequire(import.meta.url)('../binding.js');
+const { Draft, Texts } = createRequire(import.meta.url)('../lib/load.js').load();
 
 // Guards the turns of others: what takes long and can be parted, is.
 test('others have a turn between the steps of a large read and write', async () => {

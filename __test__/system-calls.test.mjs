@@ -16,7 +16,7 @@ function assertAsWritten(rows, columns, titles) {
   assert.deepEqual(
     rows.map((row) => [row.title, row.label, only(row)]),
     written.map((row) => [row.title, row.label, only(row)]),
-    'not as in docs/testing.md; `UPDATE=1 npm run test:torture -- system-calls` writes it there',
+    'not as in docs/testing.md; `FENCELINK_WRITE_DOCS=1 npm run test:torture -- system-calls` writes it there',
   );
 }
 

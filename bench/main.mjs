@@ -6,8 +6,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
+import { parseArguments } from '../scripts/arguments.mjs';
 import { javascript, startFloor } from './contestants.mjs';
 import { median } from './measure.mjs';
 import { scenarios } from './scenarios.mjs';
@@ -28,7 +28,7 @@ runs in one page.
   --json FILE    write the numbers to FILE as JSON too; - for standard output
   --help         this text`;
 
-const { values } = parseArgs({
+const { values } = parseArguments('npm run bench -- --help', {
   options: {
     rounds: { type: 'string', default: '10' },
     only: { type: 'string', default: '' },

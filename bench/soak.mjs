@@ -5,7 +5,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
+import { parseArguments } from '../scripts/arguments.mjs';
 import { CALLS, REQUEST } from './contestants.mjs';
 
 const HELP = `Renews one run many times in one process, and watches memory and files.
@@ -28,7 +28,7 @@ const NOISE_BYTES = 4 * 1024 * 1024;
 /** The 33 that pruning keeps, and one more while a taker has not pruned yet. */
 const MOST_HOLDINGS = 34;
 
-const { values } = parseArgs({
+const { values } = parseArguments('npm run soak -- --help', {
   options: {
     renewals: { type: 'string', default: '1000000' },
     calls: { type: 'string', default: 'sync,async' },

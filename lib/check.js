@@ -6,20 +6,40 @@
  */
 
 const { basename, resolve } = require('node:path');
+const { isProxy } = require('node:util').types;
 const { refuse } = require('../errors.js');
+
+/** The start of a text that may have any length. */
+const cut = (text) => (text.length > 60 ? `${text.slice(0, 60)}…` : text);
+
+/** From here on, writing out a bigint takes long. */
+const HUGE = 10n ** 60n;
 
 /** What a value is, for a message: short, and safe for any value. */
 function describe(value) {
-  if (typeof value === 'string') {
-    const shown = value.length > 60 ? `${value.slice(0, 60)}…` : value;
-    return `the string ${JSON.stringify(shown)}`;
+  if (typeof value === 'string') return `the string ${JSON.stringify(cut(value))}`;
+  if (typeof value === 'bigint') {
+    return -HUGE < value && value < HUGE ? `the bigint ${value}n` : 'a bigint of over 60 digits';
   }
-  if (typeof value === 'bigint') return `the bigint ${value}n`;
   if (typeof value === 'number' || typeof value === 'boolean')
     return `the ${typeof value} ${value}`;
   if (value === null || value === undefined) return String(value);
+  if (isRevoked(value)) return 'a revoked proxy';
   return Array.isArray(value) ? 'an array' : `a value of type ${typeof value}`;
 }
+
+/** Whether a value throws whatever it is asked. */
+function isRevoked(value) {
+  if (!isProxy(value)) return false;
+  try {
+    Array.isArray(value);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+const isArray = (value) => !isRevoked(value) && Array.isArray(value);
 
 function bad(argument, expected, value, details) {
   return refuse('invalid_config', `${argument} must be ${expected}, but is ${describe(value)}.`, {
@@ -28,7 +48,8 @@ function bad(argument, expected, value, details) {
 }
 
 function checkOptions(options, argument = 'options') {
-  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+  const isObject = typeof options === 'object' && options !== null;
+  if (!isObject || isRevoked(options) || Array.isArray(options)) {
     throw bad(argument, 'an object', options);
   }
 }
@@ -58,7 +79,7 @@ function checkHolder(holder) {
 
 function checkTtl(ttlMs, runId) {
   if (!(Number.isFinite(ttlMs) && ttlMs > 0)) {
-    const run = runId === undefined ? '' : ` (run ${runId})`;
+    const run = runId === undefined ? '' : ` (run ${cut(runId)})`;
     throw refuse(
       'invalid_config',
       `ttlMs must be a positive number of milliseconds, but is ${describe(ttlMs)}${run}.`,
@@ -136,5 +157,7 @@ module.exports = {
   checkOptions,
   checkPath,
   checkRunScope,
+  isArray,
+  isRevoked,
   runIdOf,
 };

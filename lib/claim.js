@@ -73,7 +73,7 @@ async function singleOpenWriter(context) {
 }
 
 function registerInvariants(registry) {
-  if (typeof registry?.register !== 'function') {
+  if (check.isRevoked(registry) || typeof registry?.register !== 'function') {
     throw refuse('invalid_config', 'registry must have a method `register(module, name, check)`.');
   }
   registry.register('store.run', 'single-open-writer', singleOpenWriter);

@@ -10,6 +10,7 @@ const { refuse } = require('../errors.js');
  * two workers have one run.
  */
 function checkMethod(store, method) {
+  if (check.isRevoked(store)) throw check.bad('store', 'a checkpoint store', store);
   if (typeof store?.[method] === 'function') return;
   const name = store?.constructor?.name;
   throw refuse(

@@ -31,7 +31,7 @@ function checkNumber(value, argument, expected = 'a finite number') {
 /** What a listing and the next run of one have in common, as the addon takes it. */
 function checkChoice({ orderBy, park = [], damaged }) {
   checkOneOf(ORDERS, orderBy, 'orderBy');
-  if (!Array.isArray(park)) throw check.bad('park', 'an array of states', park);
+  if (!check.isArray(park)) throw check.bad('park', 'an array of states', park);
   for (const state of park) {
     if (!PARK_STATES.includes(state)) {
       throw check.bad('park', `an array of ${oneOf(PARK_STATES)}`, state);
@@ -152,7 +152,7 @@ function numbersOf(checkpoint, at) {
 
 /** What the checkpoints of a run come to: indices and numbers. */
 function judgeRun(checkpoints, now) {
-  if (!Array.isArray(checkpoints)) throw check.bad('checkpoints', 'an array', checkpoints);
+  if (!check.isArray(checkpoints)) throw check.bad('checkpoints', 'an array', checkpoints);
   checkNumber(now, 'now', 'a finite number of milliseconds since the epoch');
   return callSync('judgeRun', Float64Array.from(checkpoints.flatMap(numbersOf)), now);
 }
@@ -197,7 +197,7 @@ function toDurableRunEntry(scope, checkpoints, now) {
 }
 
 function paginateDurableRuns(entries, options = {}) {
-  if (!Array.isArray(entries)) throw check.bad('entries', 'an array', entries);
+  if (!check.isArray(entries)) throw check.bad('entries', 'an array', entries);
   const choice = checkListing(options);
   for (const [at, entry] of entries.entries()) {
     check.checkOptions(entry, `entries[${at}]`);

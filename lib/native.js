@@ -6,6 +6,7 @@
  */
 
 const { refusal } = require('../errors.js');
+const { load } = require('./load.js');
 
 let binding;
 
@@ -15,7 +16,7 @@ let lastTicket = 0;
 const waiting = new Map();
 
 function addon() {
-  binding ??= require('../binding.js');
+  binding ??= load();
   return binding;
 }
 
@@ -41,13 +42,18 @@ function ask(name, ...args) {
   calls ??= new (addon().Calls)(settle);
   const ticket = ++lastTicket;
   return new Promise((resolve) => {
-    calls[name](ticket, ...args);
     waiting.set(ticket, resolve);
+    try {
+      calls[name](ticket, ...args);
+    } catch (error) {
+      waiting.delete(ticket);
+      throw error;
+    }
   });
 }
 
 function accept(answer) {
-  if (answer !== null && answer.refused !== undefined) throw refusal(answer);
+  if (answer !== null && Object.hasOwn(answer, 'refused')) throw refusal(answer);
   return answer;
 }
 

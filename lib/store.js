@@ -41,7 +41,9 @@ class DiskCheckpointStore {
     if (fence !== undefined) check.checkFence(fence);
     const { id, text } = stringify(checkpoint);
     const answer = await ask('writeCheckpoint', run, id, fence, ...(await handedOver(text)));
-    if (answer?.presented !== undefined) throw fencedOut(run, answer.presented, answer.current);
+    if (answer !== null && Object.hasOwn(answer, 'presented')) {
+      throw fencedOut(run, answer.presented, answer.current);
+    }
     accept(answer);
   }
 

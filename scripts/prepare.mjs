@@ -10,6 +10,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { platformKey } from '../lib/platform.js';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const OLDEST_NODE = 20;
@@ -71,15 +72,7 @@ function packagesReason() {
 
 /** The file name that the napi CLI gives to the addon of this platform. */
 function addonName() {
-  const { binaryName } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')).napi;
-  const { platform, arch } = process;
-  let abi = '';
-  if (platform === 'win32') abi = '-msvc';
-  if (platform === 'linux') {
-    const report = /** @type {any} */ (process.report?.getReport());
-    abi = report?.header?.glibcVersionRuntime ? '-gnu' : '-musl';
-  }
-  return `${binaryName}.${platform}-${arch}${abi}.node`;
+  return `fencelink.${platformKey()}.node`;
 }
 
 /** The newest file at or below `place`, with its modification time in milliseconds. */
@@ -121,7 +114,7 @@ function buildAddon(reason) {
   const startedAt = new Date();
   run(process.execPath, [
     ...[cli, 'build', '--platform', '--release'],
-    ...['--js', 'binding.js', '--dts', 'binding.d.ts'],
+    ...['--no-js', '--dts', 'binding.d.ts'],
   ]);
   const addon = path.join(root, addonName());
   if (!existsSync(addon)) fail(`the build left no ${addonName()}`);

@@ -1,12 +1,6 @@
 // Runs the tests: `cargo test` of the core without Node.js, then every __test__/*.test.mjs with
 // Node's own runner.
 //
-//   node scripts/test.mjs                 both
-//   node scripts/test.mjs --rust          the core only
-//   node scripts/test.mjs --js [PART…]    the addon only; with PARTs, the files whose name has one
-//   node scripts/test.mjs --torture [PART…]  the long tests of the addon: __test__/*.torture.mjs
-//   node scripts/test.mjs --volumes [PART…]  on volumes that root mounts: __test__/*.volumes.mjs
-//
 // The test files are listed here rather than by a pattern given to `node --test`, which Node.js 20
 // takes for a file's name: a pattern that matches nothing must not pass for a green run.
 
@@ -14,23 +8,41 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { parseArguments } from './arguments.mjs';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const TESTS = '__test__';
 
-const { values, positionals } = parseArgs({
+const HELP = `Runs the tests: of the core and of the addon, unless one kind is asked for.
+
+  node scripts/test.mjs [OPTION] [PART…]
+
+  --rust     the core only
+  --js       the addon only
+  --packages what is published only, with package managers and bundlers: *.packages.mjs
+  --torture  the long tests of the addon only: *.torture.mjs
+  --help     this text
+
+With PARTs, only test files of the addon whose name has one of them.`;
+
+const { values, positionals } = parseArguments('node scripts/test.mjs --help', {
   options: {
+    help: { type: 'boolean' },
     rust: { type: 'boolean' },
     js: { type: 'boolean' },
+    packages: { type: 'boolean' },
     torture: { type: 'boolean' },
     volumes: { type: 'boolean' },
   },
   allowPositionals: true,
 });
-const kind = ['torture', 'volumes'].find((name) => values[name]) ?? 'test';
-const ending = `.${kind}.mjs`;
-const both = !values.rust && !values.js && kind === 'test';
+if (values.help) {
+  console.log(HELP);
+  process.exit(0);
+}
+const ofTheirOwn = ['packages', 'torture', 'volumes'].find((name) => values[name]);
+const ending = `.${ofTheirOwn ?? 'test'}.mjs`;
+const both = !values.rust && !values.js && !ofTheirOwn;
 
 /** Runs a program with this terminal as its own; true when it succeeded. */
 function run(command, ...args) {
@@ -68,7 +80,7 @@ function jsTests() {
   return run(process.execPath, '--test', ...files);
 }
 
-const rustPassed = both || values.rust ? rustTests() : true;
+const rustPassed = values.js || ofTheirOwn ? true : rustTests();
 const jsPassed = values.rust ? true : jsTests();
 if (both)
   console.log(

@@ -151,7 +151,7 @@ fn advice(cause: FsError) -> &'static str {
         EMFILE | ENFILE => "Too many files are open; try again, or raise the limit.",
         ENOTDIR => "Something on the path is not a directory; check the run directory.",
         ENOENT => "Something on the path is gone; check the run directory.",
-        ENAMETOOLONG => "The volume takes no name as long as this; use a shorter id.",
+        ENAMETOOLONG => "A name, or the whole path, is too long; use a shorter id or directory.",
         errno if errno.is_passing() => "Try again.",
         _ => "Check the volume.",
     }

@@ -111,11 +111,17 @@ function partsOf(text) {
   return [before, table, after];
 }
 
-/** Holds the whole table to what is written down; `UPDATE=1` writes it instead. */
+/** Holds the whole table to what is written down; `FENCELINK_WRITE_DOCS=1` writes it instead. */
 export function compareTable(rows) {
   const [before, table, after] = partsOf(readFileSync(FILE, 'utf8'));
   const text = render(rows);
-  if (process.env.UPDATE) writeFileSync(FILE, `${before}${BEGIN}\n${text}\n${END}${after}`);
-  else assert.equal(table.trim(), text, 'not as in docs/testing.md; UPDATE=1 writes it there');
+  if (process.env.FENCELINK_WRITE_DOCS === '1')
+    writeFileSync(FILE, `${before}${BEGIN}\n${text}\n${END}${after}`);
+  else
+    assert.equal(
+      table.trim(),
+      text,
+      'not as in docs/testing.md; FENCELINK_WRITE_DOCS=1 writes it there',
+    );
   return text;
 }

@@ -1,7 +1,7 @@
 // Every system call of the addon's operations: the process is killed there, held up there while
 // another takes the run, or the call answers each errno that it can give, once or for good. After each
 // the promises are checked, and the outcome is held to the table in docs/testing.md, which
-// `UPDATE=1` writes anew.
+// `FENCELINK_WRITE_DOCS=1` writes anew.
 
 import { test } from 'node:test';
 import { compareTable, fillTable } from '../calls/table.mjs';

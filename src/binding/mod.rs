@@ -8,6 +8,8 @@
 
 #![allow(unreachable_pub, reason = "#[napi] exports functions to JavaScript and wants them public")]
 
+use napi_derive::napi;
+
 mod answer;
 mod argument;
 mod calls;
@@ -17,3 +19,8 @@ mod rows;
 mod store;
 mod text;
 mod threads;
+
+/// The version that this is of: the face takes no other than its own.
+#[napi]
+#[cfg_attr(test, expect(dead_code, reason = "tests register nothing with Node.js"))]
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -70,7 +70,13 @@ pub fn acquire<W: World>(
             Published::Lost => lost = fence,
             Published::Won => match claims.settle(fence) {
                 Ok(true) => return Ok(Some(request.lease(fence))),
-                Ok(false) => lost = Fence::NONE,
+                Ok(false) => {
+                    mutant!(OvertakenGivesUp => return Ok(None));
+                    mutant!(OvertakenIsUnsettled => {
+                        return Err(ClaimError::Unsettled { claims: claims.path() });
+                    });
+                    lost = Fence::NONE;
+                }
                 Err(refusal) => {
                     mutant!(FaultIsNull => return Ok(None));
                     mutant!(NoWithdraw => return Err(refusal));
@@ -120,6 +126,9 @@ impl<W: World> Claims<'_, W> {
     /// A holder that fails to renew goes on under the lease that it `held`, and nobody else may be
     /// let in before that ends.
     fn undo(&self, fence: Fence, expires_at: Millis, held: Option<Lease>) {
+        mutant!(ShorterStays => return if held.is_none() {
+            drop(self.release(fence));
+        });
         match (held, fence.next()) {
             (None, _) => drop(self.release(fence)),
             (Some(held), Some(next)) if held.expires_at > expires_at => {

@@ -98,6 +98,7 @@ impl<W: World> Claims<'_, W> {
 
     /// As [`Claims::top_fence`], for a decision that a fence from long ago would spoil.
     pub(crate) fn settled_top_fence(&self) -> Result<Option<Fence>, ClaimError> {
+        mutant!(GoneIsBelieved => return self.top_fence());
         match self.look()? {
             Look { fence, settled: true } => Ok(fence),
             Look { settled: false, .. } => Err(ClaimError::Unsettled { claims: self.path() }),
@@ -105,10 +106,15 @@ impl<W: World> Claims<'_, W> {
     }
 
     fn look(&self) -> Result<Look, ClaimError> {
-        let mut last = None;
+        let (mut last, mut was_empty) = (None, false);
         for _ in 0..rounds(ROUNDS) {
-            let Some((fence, name)) = self.top()? else {
-                return Ok(Look { fence: None, settled: true });
+            let Some((fence, name)) = self.scan()?.top() else {
+                mutant!(EmptyIsBelieved => was_empty = true);
+                // No name to look at: all that there were can have gone during the one listing.
+                if std::mem::replace(&mut was_empty, true) {
+                    return Ok(Look { fence: None, settled: true });
+                }
+                continue;
             };
             last = Some(fence);
             if self.is_there(&name)? {

@@ -61,6 +61,8 @@ mutants! {
     NoWithdraw,
     /// a holder whose renewal failed is let go of before it is told
     RenewalWithdrawn,
+    /// a renewal that was to be shorter and failed shortens the lease all the same
+    ShorterStays,
     /// a lease is live at the very instant of its end
     EndIsLive,
     /// a body that may not be read is judged damaged
@@ -73,12 +75,18 @@ mutants! {
     OwnNameNotChecked,
     /// a taker that was overtaken removes its holding, however recent
     OvertakenRemovesOwn,
+    /// a taker that was overtaken does not try again
+    OvertakenGivesUp,
+    /// a taker that was overtaken answers that the claims change too fast
+    OvertakenIsUnsettled,
     /// a fenced write lists and renames, and no taker seals
     NoSeal,
     /// a taker seals before its link
     SealBeforeLink,
     /// a seal that fails does not fail the claim
     SealFailureIgnored,
+    /// a seal is not synced
+    SealNotSynced,
     /// pruning takes every holding, the highest too
     PruneTakesMaximum,
     /// pruning takes the highest first
@@ -93,12 +101,24 @@ mutants! {
     ReleaseDeletes,
     /// a release gives back whatever fence is the highest
     ReleaseOfAnyFence,
+    /// a named scratch file is used where the volume has nameless ones
+    NoNameless,
+    /// a directory that is not there yet is not tried again
+    MakingNotRetried,
+    /// a checkpoint is not synced before its rename
+    CheckpointNotSynced,
+    /// the directory is not synced after a checkpoint's rename
+    RenameNotSynced,
     /// a directory that another worker has just made is an error
     MadeByAnotherIsError,
     /// a fenced write looks for higher fences before it stages its file
     LooksBeforeStaging,
     /// a fenced write does not look for higher fences
     NoLook,
+    /// a fenced write goes by a highest name that was gone whenever it looked
+    GoneIsBelieved,
+    /// a listing that shows no holding is believed at once
+    EmptyIsBelieved,
     /// a fenced write is staged where no taker looks
     StagedOutOfReach,
     /// a write whose staged file is gone is said to be done

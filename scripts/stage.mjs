@@ -1,0 +1,47 @@
+// Puts the package as it is published into a directory: the files that package.json names, and a
+// package.json for those who install it, which asks for the platforms' packages at the same version.
+// They are not in the one of the sources: nobody could run `npm ci` before they are published.
+//
+//   node scripts/stage.mjs DIRECTORY
+
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+const { PLATFORMS } = createRequire(import.meta.url)('../lib/load.js');
+
+/** What is for those who work on the package. */
+const OF_THE_SOURCES = ['private', 'scripts', 'devDependencies', 'napi'];
+
+/** The package.json that is published. */
+export function publishedManifest() {
+  const manifest = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
+  for (const member of OF_THE_SOURCES) delete manifest[member];
+  const { version } = manifest;
+  manifest.optionalDependencies = Object.fromEntries(
+    PLATFORMS.map((key) => [`@fencelink/${key}`, version]),
+  );
+  return manifest;
+}
+
+/** Makes `directory`, and puts the package into it. */
+export function stage(directory) {
+  const manifest = publishedManifest();
+  mkdirSync(directory, { recursive: true });
+  for (const name of [...manifest.files, 'README.md']) {
+    cpSync(path.join(root, name), path.join(directory, name), { recursive: true });
+  }
+  const text = `${JSON.stringify(manifest, null, 2)}\n`;
+  writeFileSync(path.join(directory, 'package.json'), text);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [directory] = process.argv.slice(2);
+  if (directory === undefined) {
+    console.error('usage: node scripts/stage.mjs DIRECTORY');
+    process.exit(2);
+  }
+  stage(directory);
+}
