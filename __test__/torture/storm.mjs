@@ -46,8 +46,8 @@ async function oneRound(kinds, seconds, seed) {
   const runs = ['run_0', 'run_1', 'run_2'];
   const crew = kinds.map((kind, number) => {
     const offset = random(0, 2) === 0 ? random(-SKEW_MS, SKEW_MS) : 0;
-    const recordFile = join(baseDir, `record-${number}`);
-    return { kind, name: `${kind}-${number}`, life: 0, seed, offset, baseDir, runs, recordFile };
+    const name = `${kind}-${number}`;
+    return { kind, number, name, life: 0, seed, offset, baseDir, runs };
   });
   const workers = await Promise.all(crew.map(start));
   const did = { stops: 0, kills: 0 };
@@ -57,7 +57,7 @@ async function oneRound(kinds, seconds, seed) {
   } finally {
     for (const worker of workers) worker.kill('SIGKILL');
   }
-  const record = crew.flatMap(({ recordFile }) => entriesOf(recordFile));
+  const record = crew.flatMap(entriesOf);
   const others = crew.filter(({ kind }) => kind !== 'async' && kind !== 'sync');
   const killed = others.reduce((sum, { life }) => sum + life, 0);
   for (const run of runs) await assertSettled(join(baseDir, run), killed);
@@ -65,7 +65,10 @@ async function oneRound(kinds, seconds, seed) {
 }
 
 async function start(member) {
-  const settings = { ...member, seed: member.seed * 1000 + member.life * 100 + member.name.length };
+  const recordFile = recordOf(member, member.life);
+  // Another seed for each member, and in each of its lives.
+  const seed = member.seed + 1000 * member.number + 50 * member.life;
+  const settings = { ...member, seed, recordFile };
   const worker = fork(workerFile('storm.mjs'), [JSON.stringify(settings)]);
   await once(worker, 'message');
   return worker;
@@ -101,17 +104,14 @@ async function disturb(workers, crew, random, until, did) {
   }
 }
 
-/** What a worker wrote down; the last line of one that was killed may be cut. */
-function entriesOf(file) {
-  const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);
-  return lines.flatMap((line, index) => {
-    try {
-      return [JSON.parse(line)];
-    } catch (error) {
-      // The next life goes on in the same line.
-      if (index === lines.length - 1 || line.includes('}{')) return [];
-      throw error;
-    }
+const recordOf = ({ baseDir, number }, life) => join(baseDir, `record-${number}-${life}`);
+
+/** What a worker wrote down in all its lives; the last line before it was killed may be cut. */
+function entriesOf(member) {
+  const lives = Array.from({ length: member.life + 1 }, (_, life) => recordOf(member, life));
+  return lives.flatMap((file) => {
+    const lines = readFileSync(file, 'utf8').split('\n');
+    return lines.slice(0, -1).map((line) => JSON.parse(line));
   });
 }
 
