@@ -70,6 +70,22 @@ impl<'w, W: World> Checkpoints<'w, W> {
         Ok(names)
     }
 
+    /// The names, as two listings in a row have them, for whoever must miss none.
+    ///
+    /// A checkpoint that is written anew is one that comes and goes to a listing: btrfs ends a
+    /// listing where the directory ended when it was opened, and has what was renamed behind that.
+    pub(crate) fn settled_names(&self) -> Result<Vec<OsString>, ReadError> {
+        let mut names = self.names()?;
+        for _ in 0..ROUNDS {
+            let again = self.names()?;
+            if again == names {
+                break;
+            }
+            names = again;
+        }
+        Ok(names)
+    }
+
     /// The checkpoint in the file of that name; `None` when there is no such file.
     ///
     /// A file that is replaced while it is opened or read can seem gone, or stale on a network
