@@ -74,7 +74,9 @@ export class TracedProcess {
     await (meanwhile ? meanwhile() : answer);
     strace.child.kill('SIGINT');
     const [outcome] = await Promise.all([answer, strace.done]);
-    return { outcome, lines: this.#lines() };
+    const lines = this.#lines();
+    assert.ok(lines.length > 0, 'the calls were not traced');
+    return { outcome, lines };
   }
 
   async #warm() {
@@ -82,8 +84,10 @@ export class TracedProcess {
       this.#child = fork(workerFile('operations.mjs'));
       await once(this.#child, 'message');
     }
-    // A thread that is idle for long ends, and a new one would not be traced.
+    // A thread that is idle for long ends, and one that is not idle again yet is passed by: in either
+    // case a new one would make the calls, and would not be traced.
     await this.#ask({ config: { baseDir: '.' }, method: 'currentFence', args: ['.'] });
+    await until(() => this.#threads().every((id) => this.#sleeps(id)));
   }
 
   #ask({ config, attribution, method, args }) {
@@ -104,6 +108,11 @@ export class TracedProcess {
     const tasks = `/proc/${this.#child.pid}/task`;
     const nameOf = (id) => readFileSync(join(tasks, id, 'comm'), 'utf8').trim();
     return readdirSync(tasks).filter((id) => nameOf(id) === 'fencelink');
+  }
+
+  #sleeps(id) {
+    const status = readFileSync(`/proc/${this.#child.pid}/task/${id}/status`, 'utf8');
+    return /^State:\s+S /m.test(status);
   }
 
   #lines() {
