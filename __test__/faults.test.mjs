@@ -423,6 +423,27 @@ test('a directory that cannot be listed', options, async (t) => {
     });
   }
 
+  // Guards a run against a listing that ends where the directory ended when it was opened, as on btrfs:
+  // held up until all holdings of then are pruned, it shows nothing, of a run that is held.
+  await t.test('one listing of it shows nothing', async () => {
+    const runDir = makeRun({ '5.json': live('b') });
+    const calls = [
+      ['acquireClaim', runDir, asked],
+      ['readClaim', runDir],
+      ['currentFence', runDir],
+    ];
+    for (const [index, call] of calls.entries()) {
+      const [{ value, error }] = await callThere([call], {
+        paths: [claimsOf(runDir)],
+        inject: ['getdents64:retval=0:when=1'],
+      });
+      assert.equal(error, undefined, error?.message);
+      const told = [value === null, value?.fence === 5, value === 5];
+      assert.ok(told[index], `${call[0]} answered ${JSON.stringify(value)}`);
+    }
+    assert.deepEqual(namesOf(runDir), ['5.json']);
+  });
+
   // Guards a claim that could not be made sure of: the listing after the link must not be taken
   // on trust, and a lease that nobody was told of must not lock the run.
   await t.test('only the listing after the link fails', async () => {
