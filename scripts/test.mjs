@@ -19,7 +19,8 @@ const HELP = `Runs the tests: of the core and of the addon, unless one kind is a
 
   --rust     the core only
   --js       the addon only
-  --torture  the long tests of the addon only: __test__/*.torture.mjs
+  --packages what is published only, with package managers and bundlers: *.packages.mjs
+  --torture  the long tests of the addon only: *.torture.mjs
   --help     this text
 
 With PARTs, only test files of the addon whose name has one of them.`;
@@ -29,6 +30,7 @@ const { values, positionals } = parseArguments('node scripts/test.mjs --help', {
     help: { type: 'boolean' },
     rust: { type: 'boolean' },
     js: { type: 'boolean' },
+    packages: { type: 'boolean' },
     torture: { type: 'boolean' },
   },
   allowPositionals: true,
@@ -37,8 +39,9 @@ if (values.help) {
   console.log(HELP);
   process.exit(0);
 }
-const ending = values.torture ? '.torture.mjs' : '.test.mjs';
-const both = !values.rust && !values.js && !values.torture;
+const ofTheirOwn = ['packages', 'torture'].find((name) => values[name]);
+const ending = `.${ofTheirOwn ?? 'test'}.mjs`;
+const both = !values.rust && !values.js && !ofTheirOwn;
 
 /** Runs a program with this terminal as its own; true when it succeeded. */
 function run(command, ...args) {
@@ -76,7 +79,7 @@ function jsTests() {
   return run(process.execPath, '--test', ...files);
 }
 
-const rustPassed = values.js || values.torture ? true : rustTests();
+const rustPassed = values.js || ofTheirOwn ? true : rustTests();
 const jsPassed = values.rust ? true : jsTests();
 if (both)
   console.log(
