@@ -29,13 +29,18 @@ export const OLDEST_MACOS = '11.0';
 
 /** @param {Target} target @returns {Way} */
 export function wayOf(target) {
-  const sysroot = run('rustc', ['--print', 'sysroot'], { cwd: root }).trim();
   if (target.os === process.platform && target.os !== 'linux') {
     return { kind: 'native', triple: target.triple };
   }
   const triple = target.cross ?? target.triple;
-  const installed = existsSync(path.join(sysroot, 'lib/rustlib', triple, 'lib'));
+  // For macOS it takes a flag that only Debian's compiler is told.
+  const installed = existsSync(path.join(rustlib(), triple, 'lib')) && target.os !== 'darwin';
   return { kind: installed ? 'zig' : 'zig and Debian', triple };
+}
+
+/** Where the toolchain at hand has what it has for each platform. */
+function rustlib() {
+  return path.join(run('rustc', ['--print', 'sysroot'], { cwd: root }).trim(), 'lib/rustlib');
 }
 
 /**
@@ -107,7 +112,12 @@ function flagsFor(target, kind) {
     // Without a list of exports every function of the crate is one, and nothing is left out.
     flags.push(`-Clink-arg=${path.join(root, 'scripts/prebuild/exports.def')}`, '-Clink-arg=-s');
   }
-  if (target.os === 'darwin' && zig) flags.push('-Cstrip=none', '-Clink-arg=-s');
+  if (target.os === 'darwin' && zig) {
+    // The linker exports all that is visible.
+    flags.push('-Zdefault-visibility=hidden');
+    flags.push(`-Clink-arg=-Wl,-install_name,@rpath/${binaryName(target)}`);
+    flags.push('-Clink-arg=-Wl,-dead_strip_dylibs');
+  }
   return flags;
 }
 
@@ -118,7 +128,7 @@ function addZig(env, directory) {
   const libraries = path.join(directory, 'libnode');
   mkdirSync(libraries, { recursive: true });
   writeFileSync(path.join(libraries, 'libnode.dll'), '');
-  writeFileSync(path.join(libraries, 'libnode.dll.a'), '!<arch>\n');
+  writeFileSync(path.join(libraries, 'libnode.a'), '!<arch>\n');
   env.LIBNODE_PATH = libraries;
 }
 
@@ -128,6 +138,8 @@ function addDebian(env) {
   const debian = path.join(cache, 'debian-rust/usr');
   env.RUSTC = path.join(debian, 'bin/rustc');
   env.LD_LIBRARY_PATH = path.join(debian, 'lib/x86_64-linux-gnu');
+  // It has nothing that strips binaries of macOS; the toolchain at hand has.
+  env.PATH += `:${path.join(rustlib(), 'x86_64-unknown-linux-gnu/bin')}`;
   // What unlocks -Zbuild-std is for a compiler's own build, which this is.
   env.RUSTC_BOOTSTRAP = '1';
 }
