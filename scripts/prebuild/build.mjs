@@ -65,7 +65,8 @@ function buildTogether(kind, wanted) {
     args.push('--config', `target.${triple}.rustflags=${JSON.stringify(flagsFor(target, kind))}`);
   }
   say(`building with ${kind}: ${wanted.map(({ target }) => target.key).join(', ')}`);
-  const directory = cargo(kind, args, { stdio: ['ignore', 'inherit', 'inherit'] }).directory;
+  const directory = path.join(root, 'target/prebuild', kind.replaceAll(' ', '-'));
+  cargo(kind, directory, args, { stdio: ['ignore', 'inherit', 'inherit'] });
   for (const { target, triple } of wanted) {
     const built = path.join(directory, triple, 'release', libraryName(target));
     copyFileSync(built, path.join(stage, binaryName(target)));
@@ -74,13 +75,13 @@ function buildTogether(kind, wanted) {
 }
 
 /**
- * Builds with cargo in one of the ways; answers where, and what it printed.
+ * Builds with cargo in one of the ways; answers what it printed.
  * @param {Way['kind']} kind
+ * @param {string} directory
  * @param {string[]} args
  * @param {import('node:child_process').SpawnSyncOptions} [options]
  */
-export function cargo(kind, args, options) {
-  const directory = path.join(root, 'target/prebuild', kind.replaceAll(' ', '-'));
+export function cargo(kind, directory, args, options) {
   const env = { ...process.env };
   env.CARGO_TARGET_DIR = directory;
   // They would take the place of the flags of each target.
@@ -92,7 +93,7 @@ export function cargo(kind, args, options) {
     addDebian(env);
     all.push('-Zbuild-std=std,panic_unwind');
   }
-  return { directory, printed: run('cargo', all, { cwd: root, env, ...options }) };
+  return run('cargo', all, { cwd: root, env, ...options });
 }
 
 function libraryName({ os }) {
