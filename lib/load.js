@@ -100,7 +100,7 @@ function unusable(why, advice, details, cause) {
 }
 
 function inRenderer() {
-  if (process.type !== 'renderer') return '';
+  if (/** @type {any} */ (process).type !== 'renderer') return '';
   return ' Electron lets few of its renderers load addons: call fencelink in the main process.';
 }
 
