@@ -147,7 +147,7 @@ export function registerInvariants(registry: InvariantRegistry): void;
 export type NamzuErrorCode =
   /** The request itself is wrong. */
   | 'invalid_config'
-  /** This volume or store cannot do what was asked, now or later. */
+  /** This volume, store or installation cannot do what was asked, now or later. */
   | 'capability_unavailable'
   /** The storage failed, or says something that cannot be. */
   | 'storage_error'
@@ -156,28 +156,89 @@ export type NamzuErrorCode =
   /** A defect of this library, or a system that has no thread to give. */
   | 'unknown';
 
+/**
+ * The particulars of a refusal, by its code. A refusal has those that are known to it; which ones
+ * come together is told in `docs/errors.md`.
+ */
+export interface NamzuErrorDetails {
+  invalid_config: {
+    /** The argument that is wrong. */
+    readonly argument?: string;
+    /** The run, and the lease that was asked for it: of a bad `ttlMs`. */
+    readonly runId?: string;
+    readonly ttlMs?: unknown;
+    /** The cursor, and the order that it is not of. */
+    readonly cursor?: string;
+    readonly orderBy?: string;
+    /** Why a checkpoint would not read back. */
+    readonly reason?: string;
+  };
+  capability_unavailable: {
+    /** The directory without hard links, or the binary that does not fit. */
+    readonly path?: string;
+    /** The errno, or the code that Node.js gives. */
+    readonly code?: string;
+    /** The fence that was to be published. */
+    readonly fence?: FencingToken;
+    /** This platform, and its package: where there is no binary. */
+    readonly platform?: string;
+    readonly package?: string;
+    /** The version that the binary is of, and the one that is needed. */
+    readonly found?: string;
+    readonly supported?: string;
+  };
+  storage_error: {
+    /** The directory that it is about, and the file in it. */
+    readonly path?: string;
+    readonly file?: string;
+    /** The errno. */
+    readonly code?: string;
+    /** The fence that was to be published. */
+    readonly fence?: FencingToken;
+    /** What is wrong with a checkpoint. */
+    readonly reason?: string;
+    /** The schema that a file says, and the one that this version reads. */
+    readonly found?: number;
+    readonly supported?: number;
+    /** The run, the fence that a write presented, and the one above it: of a write too late. */
+    readonly runId?: string;
+    readonly presentedFence?: FencingToken;
+    readonly currentFence?: FencingToken;
+  };
+  not_found: Record<never, never>;
+  unknown: Record<never, never>;
+}
+
 /** What an error is made of. */
-export interface NamzuErrorInit {
-  readonly code: NamzuErrorCode;
+export interface NamzuErrorInit<Code extends NamzuErrorCode = NamzuErrorCode> {
+  readonly code: Code;
   readonly message: string;
   readonly details?: object;
   readonly retryable?: boolean;
   readonly cause?: unknown;
 }
 
-/**
- * A refusal: what happened, to which run or directory, and what to do, in `message`. Its `name`
- * is `'NamzuError'`.
- */
-export class NamzuError extends Error {
-  constructor(init: NamzuErrorInit);
+/** A refusal of one code. */
+export interface NamzuErrorOf<Code extends NamzuErrorCode> extends Error {
   /** The kind of refusal. */
-  readonly code: NamzuErrorCode;
-  /** The particulars, by kind: `path`, `code` (the errno), `fence`, `runId`, `ttlMs`, … */
-  readonly details?: object;
+  readonly code: Code;
+  /** The particulars; absent where there are none. */
+  readonly details?: NamzuErrorDetails[Code];
   /** Whether the same call can succeed later with nothing repaired. */
   readonly retryable: boolean;
 }
+
+/**
+ * A refusal: what happened, to which run or directory, and what to do, in `message`. Its `name` is
+ * `'NamzuError'`. To compare its `code` is to know the type of its `details`.
+ */
+export type NamzuError = { [Code in NamzuErrorCode]: NamzuErrorOf<Code> }[NamzuErrorCode];
+
+/** The class of refusals, where {@link adoptErrorClass} gave no other. */
+export const NamzuError: {
+  new <Code extends NamzuErrorCode = any>(init: NamzuErrorInit<Code>): NamzuErrorOf<Code>;
+  readonly prototype: NamzuError;
+};
 
 /**
  * Makes all later refusals of this package, in this thread, instances of the host's own class, so
@@ -523,9 +584,8 @@ export interface ClaimedRun<Entry extends DurableRunEntry = DurableRunEntry> {
 }
 
 /** The refusal of a checkpoint that was written for another schema: a later version reads it. */
-export interface SchemaVersionError extends NamzuError {
+export interface SchemaVersionError extends NamzuErrorOf<'storage_error'> {
   readonly name: 'SchemaVersionError';
-  readonly code: 'storage_error';
   /** The schema that the file says. */
   readonly found: number;
   /** The schema that this version reads. */
@@ -591,7 +651,7 @@ export function fencedOut(
   scope: CheckpointRunScope,
   presented: FencingToken,
   current: FencingToken,
-): NamzuError;
+): NamzuErrorOf<'storage_error'>;
 
 /**
  * A lease as a listing shows it.
