@@ -59,6 +59,10 @@ export interface ClaimRunOptions {
  * A first claim, the reclaim of a run whose lease has ended and a renewal are the same call; each
  * mints a fence above every one before it. A renewal may shorten the lease.
  *
+ * A renewal that fails leaves the lease that the holder had: nobody else is let in before its end.
+ * It may have counted the fence up all the same. Then a write under the old fence is refused, and a
+ * release of it does nothing; {@link readClaim} tells the fence to release, or the next renewal.
+ *
  * @param runDir - The run's directory. Its last component is the run's id.
  * @param options - Who asks, and for how long.
  * @returns The lease, or `null` when somebody else holds the run: poll again.
@@ -76,7 +80,9 @@ export function acquireClaimSync(runDir: string, options: ClaimRunOptions): RunL
  *
  * @param runDir - The run's directory.
  * @param fence - The fence of the lease to give back: a non-negative safe integer.
- * @throws {@link NamzuError} as {@link acquireClaim}; the lease then ends by itself.
+ * @throws {@link NamzuError} `invalid_config` for bad input; `storage_error` or
+ * `capability_unavailable` when the release could not be made visible: the lease then ends by
+ * itself, or is given back by another call.
  */
 export function releaseClaim(runDir: string, fence: FencingToken): Promise<void>;
 /** As {@link releaseClaim}, on the calling thread: for an exit handler. */
@@ -542,6 +548,10 @@ export class DiskCheckpointStore<
    *   has no rival keeps to the order, and no run waits behind later ones for ever.
    * - Once claimed, the run is read again. One that no longer matches, or has no checkpoint any
    *   more, is given back and passed over.
+   *
+   * As in a walk through a listing, calls within a second use the names that one of them read,
+   * unless a run at the top came or went: a sub-run made in that second may be taken later than
+   * the order says. A call that finds nothing looks at all names anew before it says so.
    *
    * To stop being found, a run that is done must match no more: let it have another `park`, keep
    * the lease, or delete its checkpoints.

@@ -3,13 +3,14 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { addon, bodyOf, claimsOf, HOUR_MS, namesOf, noFaults } from './helpers.mjs';
 import {
   attribution,
   filesOf,
   idsOf,
   layTree,
+  letNamesBeKept,
   parked,
   scope,
   storeOver,
@@ -217,4 +218,34 @@ test('a claim of a store that outlives the loss of power is as durable', {
     'the file',
   );
   assert.ok(readFileSync(join(baseDir, 'run_a/claims/1.json')).length > 0);
+});
+
+describe('names that are kept from call to call', () => {
+  // Guards `null`, which sends a worker to sleep: it is never for want of a look.
+  test('are read anew before a call says that there is nothing', async () => {
+    const { baseDir, store } = storeOver(filesOf('run_b', 'run_c'));
+    letNamesBeKept(baseDir);
+    const take = async () => (await store.claimNext(scope, asWorker('w')))?.entry.runId;
+    assert.equal(await take(), 'run_b');
+    // It leaves the directory at the top as it was.
+    layTree(filesOf('run_b/children/run_a'), baseDir);
+    assert.deepEqual([await take(), await take()].sort(), ['run_a', 'run_c']);
+    assert.equal(await take(), undefined);
+    layTree(filesOf('run_c/children/run_d'), baseDir);
+    assert.equal(await take(), 'run_d');
+  });
+
+  // Guards the price of a claim in a large tree, most of which is for the names.
+  test('are not read for each claim', { skip: noFaults }, async () => {
+    const baseDir = layTree(filesOf(...Array.from({ length: 200 }, (_, at) => `run_${at}`)));
+    letNamesBeKept(baseDir);
+    const calls = Array.from({ length: 10 }, () => ['claimNext', scope, asWorker('w')]);
+    const traced = await startTracedStoreCalls({ baseDir }, calls, { attribution });
+    traced.go();
+    const outcomes = await traced.outcomes;
+    assert.equal(new Set(outcomes.map(({ value }) => value.entry.runId)).size, 10);
+    const looks = traced.log().filter((line) => line.includes('/children"')).length;
+    // A slow machine may need more than a second for some of them, and then looks again.
+    assert.ok(looks >= 200 && looks < 2_000, `${looks} looks`);
+  });
 });

@@ -3,9 +3,12 @@
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { readdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { doubleHoldings, handovers, holdingsOf, unrecorded, wrongResults } from '../demo/check.mjs';
+import { tempDir } from './helpers.mjs';
 
 const MAIN = fileURLToPath(new URL('../demo/main.mjs', import.meta.url));
 const SMALL = ['--runs', '60', '--work', '120', '--ttl', '600'];
@@ -22,10 +25,18 @@ const BROKEN = `data:text/javascript,${encodeURIComponent(`
   export const releaseClaim = async () => {};
 `)}`;
 
-/** Runs the demo; resolves to its exit code and all that it printed. */
+/** Where the demos make their directories, and what is left of them goes with the tests. */
+const TMPDIR = tempDir();
+
+/**
+ * Runs the demo; resolves to its exit code and all that it printed. `SIGINT` among the options
+ * interrupts it as soon as it has told of its workers.
+ */
 function demo(...options) {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [MAIN, ...options]);
+    const args = options.filter((option) => option !== 'SIGINT');
+    const child = spawn(process.execPath, [MAIN, ...args], { env: { ...process.env, TMPDIR } });
+    if (args.length < options.length) child.stdout.once('data', () => child.kill('SIGINT'));
     let output = '';
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text) => {
@@ -49,6 +60,7 @@ describe('the demo', () => {
     it(`drains the queue with one worker killed and one stalled ${options.join(' ')}`, async () => {
       const { code, output } = await demo(...SMALL, ...options);
       assert.equal(code, 0, output);
+      assert.match(output, /Every run was done, and none was held by two at a time\./);
       assert.match(output, /w3 was killed \(SIGKILL\) while it held run_\d+ at fence \d+/);
       assert.match(output, /w4 was stopped \(SIGSTOP\) while it held run_\d+ at fence \d+/);
       assert.match(output, /w4 learned that it lost run_\d+/);
@@ -65,6 +77,26 @@ describe('the demo', () => {
     assert.equal(code, 1, output);
     assert.ok(row(output, 'double holdings found') > 0, output);
     assert.match(output, /WRONG: run_\d+: w\S+ at fence \d+ and w\S+ at fence \d+ both held it/);
+  });
+
+  // Guards a name from where the user stands, and a module that keeps nothing where it should.
+  it('judges a module by its path, though it leaves nothing on disk', async () => {
+    const dir = tempDir();
+    const source = decodeURIComponent(BROKEN.split(',')[1]).replace(/mkdirSync\(.*/, '');
+    writeFileSync(path.join(dir, 'broken.mjs'), source);
+    const module = path.relative(process.cwd(), path.join(dir, 'broken.mjs'));
+    const { code, output } = await demo(...SMALL, '--claims', module);
+    assert.equal(code, 1, output);
+    assert.match(output, /WRONG: and \d+ more/);
+    const shown = output.match(/^WRONG: run_/gm) ?? [];
+    assert.equal(shown.length, 20, output);
+  });
+
+  it('leaves nothing when it is interrupted', async () => {
+    const before = readdirSync(TMPDIR).length;
+    const { code, output } = await demo(...SMALL, 'SIGINT');
+    assert.equal(code, 130, output);
+    assert.equal(readdirSync(TMPDIR).length, before);
   });
 
   it('explains itself, and refuses options that make no sense', async () => {

@@ -1,12 +1,12 @@
 // Cursors: places in a listing that a later page starts from.
 
 import assert from 'node:assert/strict';
-import { rmSync, utimesSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { addon } from './helpers.mjs';
-import { filesOf, idsOf, layTree, scope, storeOver } from './listing-helpers.mjs';
+import { filesOf, idsOf, layTree, letNamesBeKept, scope, storeOver } from './listing-helpers.mjs';
 import { assertRefuses } from './store-helpers.mjs';
 
 describe('cursors', () => {
@@ -103,11 +103,3 @@ describe('names that are kept from page to page', () => {
     for (const { entries } of await Promise.all(both)) assert.deepEqual(idsOf(entries), ['run_c']);
   });
 });
-
-/**
- * Makes the directory look as if nothing came or went lately. Within moments of a change its time
- * would stay the same over another one, and names are not kept.
- */
-function letNamesBeKept(baseDir) {
-  utimesSync(baseDir, 1_000, 1_000);
-}

@@ -1,6 +1,13 @@
 // What the tests of listings share: trees of runs, and walks through all pages of a listing.
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { addon, packageRoot, tempDir } from './helpers.mjs';
 import { makeCheckpoint } from './store-helpers.mjs';
@@ -64,4 +71,12 @@ export function listingCases() {
     .flatMap((file) => readFileSync(file, 'utf8').split('\n').filter(Boolean))
     .map((line) => JSON.parse(line))
     .filter(({ calls }) => calls);
+}
+
+/**
+ * Makes the directory look as if nothing came or went lately. Within moments of a change its time
+ * would stay the same over another one, and names are not kept.
+ */
+export function letNamesBeKept(baseDir) {
+  utimesSync(baseDir, 1_000, 1_000);
 }

@@ -1,10 +1,11 @@
 // Many workers, one queue, each run taken by one at a time: while one worker is killed, and another
 // stalls past its lease and learns that it lost. What happened is then checked from the records.
 
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import { parseArguments } from '../scripts/arguments.mjs';
 import { doubleHoldings, handovers, holdingsOf, unrecorded, wrongResults } from './check.mjs';
 import { killWhileHolding, stallPastLease, startCrew } from './crew.mjs';
@@ -30,12 +31,23 @@ Exit code 0: every run was done, once, and no run was ever held by two workers a
 /** A demo that has not ended by then is stuck. */
 const DEADLINE_MS = 180_000;
 const LOOK_EVERY_MS = 50;
+/** Of a module that gets everything wrong, so many faults are enough. */
+const MOST_FAULTS_SHOWN = 20;
+/** The exit code of a program that was interrupted. */
+const INTERRUPTED = 130;
 
 const options = parseOptions();
 const dir = mkdtempSync(path.join(tmpdir(), 'fencelink-demo-'));
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(INTERRUPTED));
+// Whoever read the output has gone.
+for (const out of [process.stdout, process.stderr]) {
+  out.on('error', () => process.exit(INTERRUPTED));
+}
+process.once('exit', (code) => {
+  if (!options.keep && code !== 1) rmSync(dir, { recursive: true, force: true, maxRetries: 9 });
+});
 const ok = await demo();
 if (options.keep || !ok) console.log(`The claims and records are in ${dir}`);
-else rmSync(dir, { recursive: true, force: true });
 process.exit(ok ? 0 : 1);
 
 function parseOptions() {
@@ -61,7 +73,10 @@ function parseOptions() {
     process.exit(2);
   };
   const [runs, workMs, ttlMs] = ['runs', 'work', 'ttl'].map(number);
-  return { ...values, runs, workMs, ttlMs };
+  // A path is one from here, and not from the worker's file.
+  const isPath = /^\.{0,2}[/\\]/.test(values.claims) || path.isAbsolute(values.claims);
+  const claims = isPath ? pathToFileURL(path.resolve(values.claims)).href : values.claims;
+  return { ...values, runs, workMs, ttlMs, claims };
 }
 
 async function demo() {
@@ -73,13 +88,17 @@ async function demo() {
   );
   const startedAt = performance.now();
   const crew = startCrew({ dir, ...options });
-  // Nobody else would end a worker that is stopped.
-  process.once('exit', () => {
+  const endCrew = () => {
     for (const { child } of crew) child.kill('SIGKILL');
-  });
-  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130));
+  };
+  // Nobody else would end a worker that is stopped; and before the directory goes, all have ended.
+  process.prependOnceListener('exit', endCrew);
   const inTime = await watch(crew);
-  if (!inTime) console.error(`WRONG: not ended after ${DEADLINE_MS / 1000} s`);
+  if (!inTime) {
+    console.error(`WRONG: not ended after ${DEADLINE_MS / 1000} s`);
+    endCrew();
+    await Promise.all(crew.map((member) => member.ended));
+  }
   return report(crew, (performance.now() - startedAt) / 1000) && inTime;
 }
 
@@ -87,6 +106,8 @@ async function demo() {
 async function watch(crew) {
   const [, , victim, sleeper] = crew;
   const shown = progress(options.runs);
+  // A terminal that is left in the middle has no cursor.
+  process.once('exit', shown.stop);
   const trouble = [
     { after: options.runs / 3, make: () => killWhileHolding(dir, victim, shown.tell) },
     { after: options.runs / 2, make: () => stallPastLease(dir, sleeper, shown.tell) },
@@ -147,13 +168,18 @@ function report(crew, seconds) {
       ['time', `${seconds.toFixed(1)} s`],
     ]),
   );
-  for (const text of wrong) console.error(`WRONG: ${text}`);
+  for (const text of wrong.slice(0, MOST_FAULTS_SHOWN)) console.error(`WRONG: ${text}`);
+  const more = wrong.length - MOST_FAULTS_SHOWN;
+  if (more > 0) console.error(`WRONG: and ${more} more`);
+  if (wrong.length === 0) console.log('Every run was done, and none was held by two at a time.');
   return wrong.length === 0;
 }
 
 /** The holdings that somebody holds or held, as the claims directory has them. */
 function holdingsOnDisk(run) {
   const claims = path.join(runDir(dir, run), 'claims');
+  // A module of the caller's may keep nothing there, and is then told what is missing.
+  if (!existsSync(claims)) return [];
   return readdirSync(claims)
     .filter((name) => /^[0-9]{1,15}\.json$/.test(name))
     .map((name) => ({

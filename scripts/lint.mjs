@@ -16,6 +16,17 @@ const CHECKS = [
   // The crate is two: the addon, and the plain protocol that has neither Node.js nor napi.
   ['cargo', 'clippy', '--all-targets', '--', '-D', 'warnings'],
   ['cargo', 'clippy', '--all-targets', '--no-default-features', '--', '-D', 'warnings'],
+  [
+    'cargo',
+    'clippy',
+    '--all-targets',
+    '--no-default-features',
+    '--features',
+    'sim',
+    '--',
+    '-D',
+    'warnings',
+  ],
 ];
 
 const failed = CHECKS.filter(([command, ...args]) => {

@@ -36,6 +36,9 @@ pub(crate) fn open_or_make<W: World>(
     let mut waited_ms = 0;
     let mut pause_ms = 0;
     loop {
+        mutant!(MakingNotRetried => if pause_ms > 0 {
+            return opened;
+        });
         match opened {
             Err(cause) if may_be_in_the_making(cause) && waited_ms < MAKING_LIMIT_MS => {}
             settled => return settled,

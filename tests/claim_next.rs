@@ -10,7 +10,7 @@ use fencelink::claim::{self, Request};
 use fencelink::directory::Durability::Process;
 use fencelink::env::{Clock, Fs, World};
 use fencelink::error::ListError;
-use fencelink::listing::{Filter, Order, ParkState, Wanted, claim_next};
+use fencelink::listing::{Filter, Kept, Order, ParkState, Wanted, claim_next};
 use fencelink::names;
 use fencelink::platform::System;
 use fencelink::types::{Fence, Holder, Lease, Millis};
@@ -70,7 +70,7 @@ fn wanted(name: &str) -> Wanted {
 }
 
 fn next<W: World + Sync>(world: &W, base: &Path, wanted: &Wanted) -> Option<(String, Lease)> {
-    let next = claim_next(world, base, wanted).expect("an answer")?;
+    let next = claim_next(world, base, wanted, &Kept::new()).expect("an answer")?;
     let claim = next.row.claim.expect("the claim");
     assert_eq!((&claim.lease, claim.expired), (&next.lease, false));
     Some((next.row.run, next.lease))
@@ -181,7 +181,7 @@ fn a_run_that_cannot_be_judged_refuses_or_is_passed_over() {
     }
     put(base.path(), "run_b", r#","pending":5"#);
     assert_eq!(run_of(&System, base.path(), &wanted("a")).as_deref(), Some("run_a"));
-    let refused = claim_next(&System, base.path(), &wanted("a"));
+    let refused = claim_next(&System, base.path(), &wanted("a"), &Kept::new());
     assert!(matches!(refused, Err(ListError::Read(_))), "{refused:?}");
     assert_eq!(read(base.path(), "run_b"), None);
     let passing = Wanted { report: true, ..wanted("a") };
@@ -193,7 +193,8 @@ fn a_run_that_cannot_be_judged_refuses_or_is_passed_over() {
         put(base.path(), "run_b", "");
         let meddling =
             Meddling::before_the_first_link(|| put(base.path(), "run_a", r#","pending":5"#));
-        let taken = claim_next(&meddling, base.path(), &Wanted { report, ..wanted("a") });
+        let taken =
+            claim_next(&meddling, base.path(), &Wanted { report, ..wanted("a") }, &Kept::new());
         match taken {
             Err(ListError::Read(_)) if !report => {}
             Ok(Some(next)) if report => assert_eq!(next.row.run, "run_b"),
@@ -227,16 +228,16 @@ fn drain<W: World + Sync>(
     calls: Option<usize>,
 ) -> (usize, usize) {
     let (taken, lost) = (Mutex::new(HashSet::new()), AtomicUsize::new(0));
-    let start = Barrier::new(callers);
+    let (start, kept) = (Barrier::new(callers), Kept::new());
     std::thread::scope(|scope| {
         for number in 0..callers {
-            let (taken, lost, start) = (&taken, &lost, &start);
+            let (taken, lost, start, kept) = (&taken, &lost, &start, &kept);
             scope.spawn(move || {
                 // Half of them share their names with another.
                 let wanted = wanted(&format!("w{}", number / 2));
                 start.wait();
                 for _ in 0..calls.unwrap_or(usize::MAX) {
-                    let next = claim_next(world, base, &wanted).expect("an answer");
+                    let next = claim_next(world, base, &wanted, kept).expect("an answer");
                     let Some(next) = next else { break };
                     lost.fetch_add(next.lost, Ordering::Relaxed);
                     assert_eq!(next.lease.fence.get(), 1, "{}", next.row.run);

@@ -90,7 +90,7 @@ impl Calls {
             answer(|| {
                 let base = path("baseDir", &runs.base_dir)?;
                 let wanted = choice.wanted(&runs, &holder, ttl_ms, now)?;
-                let next = listing::claim_next(&System, &base, &wanted)?;
+                let next = listing::claim_next(&System, &base, &wanted, &KEPT)?;
                 Ok(next.map_or(Answer::C(Null), |next| next_text(&next, &runs.scope())))
             })
         })

@@ -147,6 +147,7 @@ impl<W: World> Target<'_, W> {
 
     fn fill(&self, mut file: W::File) -> Result<(), FsError> {
         self.world.write(&mut file, self.write.bytes)?;
+        mutant!(CheckpointNotSynced => return self.world.close(file));
         if self.write.durability == Durability::Power {
             self.world.sync(&file)?;
         }
@@ -171,6 +172,7 @@ impl<W: World> Target<'_, W> {
             self.discard(staged);
         }
         revealed?;
+        mutant!(RenameNotSynced => return Ok(()));
         if self.write.durability == Durability::Process {
             return Ok(());
         }

@@ -120,6 +120,9 @@ impl<W: World> Claims<'_, W> {
     /// A holder that fails to renew goes on under the lease that it `held`, and nobody else may be
     /// let in before that ends.
     fn undo(&self, fence: Fence, expires_at: Millis, held: Option<Lease>) {
+        mutant!(ShorterStays => return if held.is_none() {
+            drop(self.release(fence));
+        });
         match (held, fence.next()) {
             (None, _) => drop(self.release(fence)),
             (Some(held), Some(next)) if held.expires_at > expires_at => {

@@ -9,9 +9,9 @@ use std::thread::{Builder, available_parallelism, scope, yield_now};
 /// How many pieces are done alone before others are asked to help.
 const ALONE: usize = 16;
 
-/// After how many pieces a thread lets others have its processor: about a millisecond's work. With
+/// After how many pieces a thread lets others have its processor: some two milliseconds' work. With
 /// a thread at work on each processor, the host's own would otherwise wait for a whole time slice.
-const A_TURN: usize = 16;
+const A_TURN: usize = 32;
 
 /// The fewest pieces that are worth a thread.
 const WORTH_A_THREAD: usize = 32;

@@ -5,6 +5,9 @@
 //! on within a second uses the names that it read, provided that the directory at the top has not
 //! changed. What it may miss are sub-runs made in that second; what was there before the walk began
 //! it does not miss, since a cursor says which walk it is of.
+//!
+//! Calls that take the next run use each other's names in the same way. One that finds nothing in
+//! them reads them anew before it says so.
 
 use super::crew::lock;
 use super::page::{Key, Order};
@@ -32,6 +35,8 @@ pub struct Kept(Mutex<Vec<Names>>);
 #[derive(Debug)]
 pub(super) struct Names {
     pub(super) tree: Tree,
+    /// Whether they were read by the call that has them.
+    pub(super) are_new: bool,
     base: PathBuf,
     walk: Option<String>,
     read_ms: f64,
@@ -71,6 +76,7 @@ impl Kept {
             }
             _ => Ok(Names {
                 tree: Tree::read(world, base, after)?,
+                are_new: true,
                 base: base.to_owned(),
                 walk: walk.map(str::to_owned),
                 read_ms: now,
@@ -90,7 +96,7 @@ impl Kept {
         if all.len() == MOST {
             all.remove(0);
         }
-        all.push(names);
+        all.push(Names { are_new: false, ..names });
     }
 }
 

@@ -8,8 +8,10 @@
 //! What matched may not do so any more when it is won. So the run is judged again under its new
 //! claim, by which its checkpoints stand still, and is given back when it no longer matches.
 
+use super::cursor::Cursor;
 use super::entry::Row;
 use super::judge::{judge_checkpoints, shown};
+use super::kept::Kept;
 use super::page::{Filter, Order};
 use super::tree::{RunId, Tree};
 use super::untold;
@@ -24,6 +26,9 @@ use std::path::Path;
 
 /// Among how many free runs those are spread that lost one.
 const SPREAD: usize = 32;
+
+/// What names for these calls are kept under. No walk of a listing is called so.
+const WALK: &str = "next";
 
 /// Who asks for a run, of which kind.
 #[derive(Clone, Debug)]
@@ -66,6 +71,27 @@ pub fn claim_next<W: World + Sync>(
     world: &W,
     base: &Path,
     wanted: &Wanted,
+    kept: &Kept,
+) -> Result<Option<Next>, ListError> {
+    loop {
+        let mut names = kept.take(world, base, Some(WALK), None)?;
+        let next = take_one(world, base, &mut names.tree, wanted)?;
+        if next.is_none() && !names.are_new {
+            continue;
+        }
+        if next.is_some() {
+            kept.put(names);
+        }
+        return Ok(next);
+    }
+}
+
+/// Takes the first run of these that is free, matches, and is won.
+fn take_one<W: World + Sync>(
+    world: &W,
+    base: &Path,
+    tree: &mut Tree,
+    wanted: &Wanted,
 ) -> Result<Option<Next>, ListError> {
     let mut terms = Terms {
         order: wanted.order,
@@ -75,12 +101,11 @@ pub fn claim_next<W: World + Sync>(
         limit: 1,
         look_ahead: false,
     };
-    let mut tree = Tree::read(world, base, None)?;
-    untold(&mut tree, terms)?;
+    untold(tree, terms)?;
     let (mut after, mut lost) = (None, 0);
     loop {
-        let key = after.as_ref().map(super::Cursor::key);
-        let mut found = walk(world, base, &mut tree, key.as_ref(), terms);
+        let key = after.as_ref().map(Cursor::key);
+        let mut found = walk(world, base, tree, key.as_ref(), terms);
         let Some(last) = found.rows.last() else {
             return found.refused.map_or(Ok(None), Err);
         };

@@ -3,11 +3,12 @@
 //! leases have ended, must succeed at once and leave the directory clean. As every instant of
 //! every interleaving is looked at, this is a crash of all workers between any two steps.
 
-use super::call::{CHECKPOINT, holder, request};
+use super::call::{CHECKPOINT, Call, holder, request};
 use super::check::{Promise, Violation};
 use super::fingerprint::fingerprint;
 use super::fs::Files;
 use super::model::Model;
+use super::scenario::Scenario;
 use super::state::State;
 use super::tables::locked;
 use crate::checkpoint::{self, Write};
@@ -40,12 +41,45 @@ impl Model {
         if !self.aftermath.borrow_mut().known.insert(seen) {
             return Ok(());
         }
+        self.litter_is_bounded(state)?;
         self.latecomer(&state.files, state.highest())?;
         if !self.scenario.volume.power {
             return Ok(());
         }
         let cuts = state.files.without_power(&mut locked(&self.tables));
         cuts.iter().try_for_each(|files| self.after_power_loss(state, files))
+    }
+
+    /// Whether there are no more unfinished files than workers and faults that can have left them:
+    /// one each, and no scratch at all where files can do without a name.
+    fn litter_is_bounded(&self, state: &State) -> Result<(), Violation> {
+        let (mut scratch, mut staged) = (0, 0);
+        {
+            let tables = locked(&self.tables);
+            for (name, _) in state.files.entries(self.claims) {
+                scratch += usize::from(tables.meaning(*name) == Name::Scratch);
+                staged += usize::from(matches!(tables.meaning(*name), Name::Staged(_)));
+            }
+        }
+        let Scenario { faults, volume, workers, kept_fences, .. } = &self.scenario;
+        let struck = (faults.crashes - state.left.crashes) + (faults.errors - state.left.errors);
+        let running = state.workers.iter().filter(|worker| worker.running.is_some()).count();
+        let most = running + usize::from(struck);
+        // An outage can bring back what was removed.
+        let bounded = scratch + staged <= most || faults.outages > state.left.outages;
+        self.judge(Promise::P5, bounded, || {
+            format!("{scratch} scratch and {staged} staged files, where at most {most} can be")
+        })?;
+        let peers = workers.iter().flat_map(|worker| &worker.calls);
+        let named = peers.into_iter().any(|call| matches!(call, Call::PeerAcquire { .. }))
+            || faults.errors > state.left.errors
+            || faults.outages > state.left.outages
+            || !(volume.nameless && volume.links)
+            // The name that was lost can be free again when the loser looks who has it.
+            || *kept_fences < 32;
+        self.judge(Promise::P5, scratch == 0 || named, || {
+            "a scratch file has a name, where it could do without".into()
+        })
     }
 
     /// A taker that comes when all leases have ended.
@@ -131,19 +165,7 @@ impl Model {
             return Ok(());
         }
         self.latecomer(files, state.highest()).map_err(lost_power)?;
-        let holdings: Vec<_> = {
-            let tables = locked(&self.tables);
-            let entries = files.entries(self.claims).iter();
-            entries
-                .filter(|(name, _)| matches!(tables.meaning(*name), Name::Holding(_)))
-                .copied()
-                .collect()
-        };
-        for (name, file) in holdings {
-            let whole = self.body_of(files, file).is_some();
-            self.judge(Promise::P4, whole, || format!("{} is damaged", self.text(name)))
-                .map_err(lost_power)?;
-        }
+        self.holdings_are_whole(files).map_err(lost_power)?;
         self.checkpoint_is_whole(files).map_err(lost_power)?;
         let kept = state.shown.contains(&self.shown(files));
         self.judge(Promise::P7, kept, || "a written checkpoint is gone".into())

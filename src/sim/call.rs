@@ -17,6 +17,11 @@ pub enum Call {
         /// From the caller's clock on.
         ttl_ms: i64,
     },
+    /// As `Acquire`, of a run that nobody may hold, the worker itself included.
+    AcquireFree {
+        /// From the caller's clock on.
+        ttl_ms: i64,
+    },
     /// As `Acquire`, by a worker of another implementation, which lists once and seals nothing.
     PeerAcquire {
         /// From the caller's clock on.
@@ -42,9 +47,20 @@ pub(crate) struct Bound {
     pub(crate) act: Act,
 }
 
+/// How a run is taken.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Taker {
+    /// From nobody, or from oneself.
+    Renews,
+    /// From nobody.
+    Free,
+    /// As another implementation does it.
+    Peer,
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Act {
-    Acquire { now_ms: i64, ttl_ms: i64, peer: bool },
+    Acquire { now_ms: i64, ttl_ms: i64, taker: Taker },
     Release { fence: u64 },
     Write { fence: Option<u64> },
     Read,
@@ -80,14 +96,17 @@ impl Bound {
         let durability = setting.durability;
         wrong::called(0, 0);
         match self.act {
-            Act::Acquire { now_ms, ttl_ms, peer } => {
+            Act::Acquire { now_ms, ttl_ms, taker } => {
                 wrong::called(now_ms, now_ms + ttl_ms);
                 let holder = setting.holders[usize::from(self.actor)].clone();
-                if peer {
+                if taker == Taker::Peer {
                     let (now, until) = (millis(now_ms), millis(now_ms + ttl_ms));
                     return Ended::Acquired(peer::acquire(world, run_dir, &holder, now, until));
                 }
-                let request = request(holder, ttl_ms, now_ms, durability);
+                let mut request = request(holder, ttl_ms, now_ms, durability);
+                if taker == Taker::Free {
+                    request = request.of_a_free_run();
+                }
                 Ended::Acquired(claim::acquire(world, run_dir, &request))
             }
             Act::Release { fence } => {

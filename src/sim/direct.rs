@@ -1,7 +1,8 @@
 //! A world with one file system in which every step is done at once: what the model of the file
 //! system is tested by, and what a taker finds that comes when all others have stopped.
 
-use super::fs::{Around, Files, Ino, Volume};
+use super::apply::Around;
+use super::fs::{Files, Ino, Volume};
 use super::step::{Answer, Step};
 use super::tables::{NameId, Shared, Tables, locked};
 use super::world::{Answers, Asked, Told, World};

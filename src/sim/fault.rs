@@ -56,9 +56,8 @@ pub(super) fn faults(
     }
     if landed {
         let reported: &[Errno] = match step {
-            // The request was repeated, and found its own work.
-            Step::Link(..) if !nameless => &[EIO, ENOTCONN, EPERM, EEXIST],
-            Step::Link(..) | Step::LinkNameless(..) => &[EIO, ENOTCONN, EPERM],
+            // "Exists already": the request was repeated, and found its own work.
+            Step::Link(..) | Step::LinkNameless(..) => &[EIO, ENOTCONN, EPERM, EEXIST],
             Step::Create(..) => &[EIO, EEXIST],
             Step::MakeDir(_) => &[EIO, EEXIST],
             Step::Unlink(..) => &[EIO, ENOENT],

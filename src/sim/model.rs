@@ -2,9 +2,10 @@
 //! was worked out so far.
 
 use super::aftermath::Aftermath;
+use super::apply::Around;
 use super::call::{Bound, Setting, holder, request};
 use super::direct::Direct;
-use super::fs::{Around, Files, Ino};
+use super::fs::{Files, Ino};
 use super::mutant::{Mutant, Switched, Switches};
 use super::programs::Programs;
 use super::scenario::{BEGINNING_MS, Scenario, Start};
@@ -96,6 +97,7 @@ impl Model {
             left: Left {
                 crashes: self.scenario.faults.crashes,
                 errors: self.scenario.faults.errors,
+                outages: self.scenario.faults.outages,
                 ticked: 0,
             },
             shown: Vec::new(),

@@ -61,6 +61,8 @@ mutants! {
     NoWithdraw,
     /// a holder whose renewal failed is let go of before it is told
     RenewalWithdrawn,
+    /// a renewal that was to be shorter and failed shortens the lease all the same
+    ShorterStays,
     /// a lease is live at the very instant of its end
     EndIsLive,
     /// a body that may not be read is judged damaged
@@ -79,6 +81,8 @@ mutants! {
     SealBeforeLink,
     /// a seal that fails does not fail the claim
     SealFailureIgnored,
+    /// a seal is not synced
+    SealNotSynced,
     /// pruning takes every holding, the highest too
     PruneTakesMaximum,
     /// pruning takes the highest first
@@ -93,6 +97,14 @@ mutants! {
     ReleaseDeletes,
     /// a release gives back whatever fence is the highest
     ReleaseOfAnyFence,
+    /// a named scratch file is used where the volume has nameless ones
+    NoNameless,
+    /// a directory that is not there yet is not tried again
+    MakingNotRetried,
+    /// a checkpoint is not synced before its rename
+    CheckpointNotSynced,
+    /// the directory is not synced after a checkpoint's rename
+    RenameNotSynced,
     /// a directory that another worker has just made is an error
     MadeByAnotherIsError,
     /// a fenced write looks for higher fences before it stages its file

@@ -78,6 +78,7 @@ impl Files {
     fn fill(&mut self, file: Ino, content: ContentId) {
         for (ino, inode) in &mut self.inodes {
             if let (true, Inode::Regular(regular)) = (*ino == file, inode) {
+                regular.lost |= regular.content != content;
                 regular.content = content;
             }
         }

@@ -140,6 +140,7 @@ fn choose(actions: &[Action], weights: &[u64], dice: &mut Dice) -> Option<Action
         Action::Step(at, Way::Failing(_)) => weights[*at] * 4,
         Action::Crash(at) => weights[*at] * 10,
         Action::Tick => 300,
+        Action::Outage(_) => 10,
     };
     let all: u64 = actions.iter().map(weight).sum();
     let mut drawn = dice.below(all.max(1));
@@ -181,7 +182,7 @@ fn scenario(dice: &mut Dice) -> Scenario {
         kept_fences: if with_peers { 1_000 } else { dice.pick(&[1, 1, 2, 3, 32]) },
         rounds: 8,
         start: dice.pick(&starts),
-        faults: faults(dice),
+        faults: faults(power, dice),
         judged: None,
         mutant: None,
     }
@@ -216,15 +217,17 @@ fn call(kind: u64, is_peer: bool, dice: &mut Dice) -> Call {
     }
 }
 
-fn faults(dice: &mut Dice) -> Faults {
+fn faults(power: bool, dice: &mut Dice) -> Faults {
     let moves = [50, 99, 1, 100, 1_000, 1_000, -80, 700_000];
     let ticks = dice.below(8);
     Faults {
         crashes: dice.below(4) as u8,
-        // What a second fault may hit, the first one's cure among it, is promised nothing.
-        errors: dice.below(2) as u8,
+        // What a second fault may hit, the first one's cure among it, is promised nothing; and the
+        // loss of power is one.
+        errors: if power { 0 } else { dice.below(2) as u8 },
         kinds: dice.pick(&[Errors::Kinds, Errors::All]),
         landed: dice.one_in(2),
+        outages: u8::from(power && dice.one_in(2)),
         ticks_ms: (0..ticks).map(|_| dice.pick(&moves)).collect(),
         always: None::<(crate::env::Op, Fault)>,
     }

@@ -73,6 +73,8 @@ pub struct Faults {
     pub kinds: Errors,
     /// Whether a step may do its work and fail all the same.
     pub landed: bool,
+    /// How often the power of the volume may be lost while the workers, on other hosts, go on.
+    pub outages: u8,
     /// By how much the shared clock may move, one after the other; a negative move is a clock
     /// that was put back.
     pub ticks_ms: Vec<i64>,
@@ -88,6 +90,7 @@ impl Faults {
             errors: 0,
             kinds: Errors::Kinds,
             landed: false,
+            outages: 0,
             ticks_ms: Vec::new(),
             always: None,
         }

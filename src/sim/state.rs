@@ -39,6 +39,7 @@ impl State {
 pub(crate) struct Left {
     pub(crate) crashes: u8,
     pub(crate) errors: u8,
+    pub(crate) outages: u8,
     /// How many ticks are past.
     pub(crate) ticked: u8,
 }
@@ -79,14 +80,24 @@ pub(crate) struct Listing {
 pub(crate) struct Seen {
     /// The highest fence that had been returned.
     pub(crate) highest: u64,
+    /// The lease that the worker held when it began.
+    pub(crate) lease: Option<(u64, i64)>,
+    /// Until when the highest holding on disk was the caller's own; 0 when it was another's.
+    pub(crate) own_until_ms: i64,
     /// Whether the highest holding was, at some instant, another's and live by the caller's clock.
     pub(crate) held: bool,
+    /// Whether it has read such a lease in a file that never was the highest; see `late`.
+    pub(crate) behind: bool,
+    /// Holdings that others have linked below the highest since it last began a listing.
+    pub(crate) late: Vec<Ino>,
     /// How many holdings others have published.
     pub(crate) overtaken: u8,
     /// Whether it made a checkpoint visible.
     pub(crate) revealed: bool,
     /// Whether it was told that this had failed.
     pub(crate) misled: bool,
+    /// Whether the volume has lost something since: whoever syncs then is told so.
+    pub(crate) outage: bool,
     /// Faults that struck it.
     pub(crate) faults: [Option<Errno>; 2],
 }

@@ -1,15 +1,17 @@
 //! The core, searched for a way to break a promise. See `docs/testing.md`.
 //!
 //! From the environment: `FENCELINK_STATES`, how many states of each large scenario are searched;
-//! `FENCELINK_SEEDS`, how many random runs there are, and `FENCELINK_SEED`, the seed of the first;
+//! `FENCELINK_SEEDS`, how many random runs there are at least, `FENCELINK_SECONDS`, for how long at
+//! least, and `FENCELINK_SEED`, the seed of the first;
 //! `FENCELINK_WAY`, a way through the scenario `FENCELINK_SCENARIO` that is to be told.
 #![cfg(feature = "sim")]
-#![allow(clippy::disallowed_methods, reason = "one test keeps a page of the documentation true")]
 
+mod documented;
 mod mutants;
 mod scenarios;
 
 use fencelink::sim::{Report, Scenario, random, replay, search, search_remembering};
+use std::time::Duration;
 
 /// A number from the environment.
 fn number(name: &str, otherwise: u64) -> u64 {
@@ -28,41 +30,66 @@ fn must_hold(report: &Report) {
 fn all_interleavings_keep_all_promises() {
     let mut states = 0;
     let mut interleavings = 0.0;
+    let mut table = documented::scenarios_head();
     for scenario in scenarios::whole() {
         let report = search(&scenario, usize::MAX);
         must_hold(&report);
         states += report.states;
         interleavings += report.interleavings;
+        table.push_str(&documented::scenario(&scenario, &report));
     }
     println!("in all: {states} states, {interleavings:.3e} interleavings");
+    documented::check("scenarios", &table);
 }
 
 /// Guards all promises in larger programs, as far as there is time.
 #[test]
 fn larger_programs_keep_all_promises() {
     let most = usize::try_from(number("FENCELINK_STATES", 20_000)).expect("a number of states");
+    let mut states = 0;
     for scenario in scenarios::bounded() {
-        must_hold(&search(&scenario, most));
+        let report = search(&scenario, most);
+        must_hold(&report);
+        assert!(report.states >= most || !report.cut_short, "{report}");
+        states += report.states;
     }
+    println!("in all: {states} states");
 }
+
+/// Runs that broke a promise once, or were taken to.
+const ONCE_FOUND: &[u64] = &[
+    // A `null` that is out of date: `docs/design.md`.
+    144_875_503_135_118,
+    // A peer that meant to renew for a shorter time, failed, and is bound by that time.
+    1_021_634,
+    // A write that was sealed, by a taker which its next listing does not show.
+    1_046_392,
+];
 
 /// Guards all promises in programs that are too long to be searched at all.
 #[test]
 fn random_runs_keep_all_promises() {
-    // The same ones each time, so that a change is judged by what it changes. One kind of run is
-    // known to fail under other seeds: see "A `null` that is out of date" in `docs/design.md`.
+    // The same ones each time, so that a change is judged by what it changes.
     let first = number("FENCELINK_SEED", 1);
-    let seeds = number("FENCELINK_SEEDS", 300);
-    println!("to replay: FENCELINK_SEED={first} FENCELINK_SEEDS={seeds}");
-    let (mut steps, mut faults) = (0, 0);
-    for seed in first..first + seeds {
+    let least = number("FENCELINK_SEEDS", 300);
+    let time = Duration::from_secs(number("FENCELINK_SECONDS", 0));
+    println!("random runs from FENCELINK_SEED={first} on");
+    #[allow(clippy::disallowed_types, reason = "how long is searched is no time of the simulation")]
+    let begun = std::time::Instant::now();
+    let (mut steps, mut faults, mut seeds) = (0, 0, 0);
+    let mut run = |seed| {
         let run = random(seed, None);
         assert!(run.found.is_none(), "to replay: FENCELINK_SEED={seed} FENCELINK_SEEDS=1\n{run}");
         steps += run.steps;
         faults += run.faults;
+    };
+    ONCE_FOUND.iter().for_each(|seed| run(*seed));
+    while seeds < least || begun.elapsed() < time {
+        run(first.wrapping_add(seeds));
+        seeds += 1;
     }
     println!("{seeds} seeds: {steps} steps, {faults} faults, no violation");
-    assert!(steps > 0);
+    assert!(seeds > 0 && steps > 0, "nothing was run");
 }
 
 /// Guards the guess at what calls forget, which makes the search of all interleavings possible:
@@ -97,20 +124,12 @@ fn a_way_can_be_replayed() {
     assert_eq!(replay(&scenario, &way), (trace, violation));
 }
 
-/// Holds the tables of `docs/testing.md` to what was found: each must have these rows, counts
-/// aside. With `FENCELINK_WRITE_DOCS=1` the table is written instead.
-pub(crate) fn documented(section: &str, table: &str) {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/testing.md");
-    let text = std::fs::read_to_string(path).expect("the documentation is there");
-    let (begin, end) = (format!("<!-- {section} -->\n"), format!("<!-- end of {section} -->"));
-    let (before, rest) = text.split_once(&begin).expect("the table has a beginning");
-    let (old, after) = rest.split_once(&end).expect("the table has an end");
-    if std::env::var("FENCELINK_WRITE_DOCS").as_deref() == Ok("1") {
-        let text = format!("{before}{begin}{table}{end}{after}");
-        return std::fs::write(path, text).expect("the documentation can be written");
+/// Guards the random runs: wrong designs must be found by them too, or they prove nothing.
+#[test]
+fn random_runs_find_wrong_designs() {
+    use fencelink::sim::Mutant::*;
+    for mutant in [PublishedByRename, NoSecondListing, NoLook, EndIsLive, DirNotSynced, NoSeal] {
+        let found = (0..100).any(|seed| random(seed, Some(mutant)).found.is_some());
+        assert!(found, "{}", mutant.told());
     }
-    let rows = |table: &str| -> Vec<String> {
-        table.lines().map(|line| line.split('|').take(4).collect()).collect()
-    };
-    assert_eq!(rows(old), rows(table), "to write them: FENCELINK_WRITE_DOCS=1");
 }
