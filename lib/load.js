@@ -107,7 +107,12 @@ function inRenderer() {
 function missing(key, cause) {
   const details = { platform: key };
   if (existsSync(join(HOME, 'src/binding'))) {
-    return unusable(`there is no ${fileName(key)} in ${HOME}.`, REBUILD, details, cause);
+    return unusable(
+      `it was not built: there is no ${fileName(key)} in ${HOME}.`,
+      REBUILD,
+      details,
+      cause,
+    );
   }
   if (cause === undefined) {
     return unusable(
