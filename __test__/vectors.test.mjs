@@ -2,10 +2,11 @@
 // same ones, or two workers in one directory would disagree about who holds a run.
 
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { claimsOf, forms, packageRoot, tempDir } from './helpers.mjs';
+import { play, vectorsIn } from './consumer/play.mjs';
+import { forms, packageRoot, tempDir } from './helpers.mjs';
 
 const files = [join(packageRoot, 'tests/fixture/vectors/claims.jsonl'), ...furtherFiles()];
 
@@ -17,13 +18,7 @@ function furtherFiles() {
   return names.map((name) => join(folder, name));
 }
 
-/** The claim vectors of a file; one of listing vectors has none. */
-function vectorsOf(file) {
-  const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);
-  return lines.map((line) => JSON.parse(line)).filter((vector) => vector.steps);
-}
-
-const vectors = files.flatMap(vectorsOf);
+const vectors = files.flatMap((file) => vectorsIn(readFileSync(file, 'utf8')));
 
 test('there are vectors, and each operation is among them', () => {
   assert.ok(vectors.length > 200, `only ${vectors.length} vectors`);
@@ -46,59 +41,4 @@ for (const [form, functions] of Object.entries(forms)) {
     assert.deepEqual(failures, []);
     t.diagnostic(`${vectors.length} vectors`);
   });
-}
-
-async function play({ files: before, steps, after }, runDir, functions) {
-  const first = before && contents(before);
-  if (first) lay(runDir, first);
-  for (const [index, step] of steps.entries()) {
-    const answer = await take(step, runDir, functions);
-    assert.deepEqual(answer ?? null, step.result, `step ${index + 1}, ${step.op}`);
-  }
-  if (after === null) {
-    assert.ok(!existsSync(runDir), 'the run has no directory');
-    return;
-  }
-  const names = readdirSync(claimsOf(runDir));
-  assert.deepEqual(names.sort(), Object.keys(after).sort(), 'the names on disk');
-  for (const name of names) {
-    const content = readFileSync(join(claimsOf(runDir), name));
-    if (first && name in first) assert.deepEqual(content, first[name], `${name} was rewritten`);
-    else assert.deepEqual(leaseIn(content), after[name], name);
-  }
-}
-
-function take({ op, options, fence }, runDir, { acquire, release, read, currentFence }) {
-  switch (op) {
-    case 'acquire':
-      return acquire(runDir, options);
-    case 'release':
-      return release(runDir, fence);
-    case 'read':
-      return read(runDir);
-    case 'currentFence':
-      return currentFence(runDir);
-    default:
-      throw new Error(`no operation is called ${op}`);
-  }
-}
-
-/** Name to bytes. */
-function contents(before) {
-  const bytes = (content) =>
-    typeof content === 'string' ? Buffer.from(content) : Buffer.from(content.b64, 'base64');
-  return Object.fromEntries(Object.entries(before).map(([name, c]) => [name, bytes(c)]));
-}
-
-function lay(runDir, first) {
-  mkdirSync(claimsOf(runDir), { recursive: true });
-  for (const [name, content] of Object.entries(first)) {
-    writeFileSync(join(claimsOf(runDir), name), content);
-  }
-}
-
-/** What other workers read of a body: it may carry more. */
-function leaseIn(content) {
-  const { holder, expiresAt } = JSON.parse(content);
-  return { holder, expiresAt };
 }

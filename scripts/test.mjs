@@ -21,6 +21,7 @@ const HELP = `Runs the tests: of the core and of the addon, unless one kind is a
   --js       the addon only
   --packages what is published only, with package managers and bundlers: *.packages.mjs
   --torture  the long tests of the addon only: *.torture.mjs
+  --volumes  on volumes that root mounts only: *.volumes.mjs
   --help     this text
 
 With PARTs, only test files of the addon whose name has one of them.`;

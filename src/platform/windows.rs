@@ -10,18 +10,19 @@
 use super::{FIRST_READ, epoch_ms};
 use crate::env::{Contents, FsError, FsResult, Kind, Op};
 use crate::errno::Errno;
-use error::{ERROR_ACCESS_DENIED, ERROR_SHARING_VIOLATION, failed};
+use error::failed;
 use path::verbatim;
+use remove::{patiently, remove};
 use std::ffi::OsStr;
 use std::fs::{FileType, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::windows::fs::OpenOptionsExt;
 use std::os::windows::io::{IntoRawHandle, RawHandle};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 mod error;
 mod path;
+mod remove;
 
 const FILE_SHARE_READ: u32 = 1;
 const FILE_SHARE_WRITE: u32 = 2;
@@ -31,9 +32,6 @@ const SHARE_ALL: u32 = SHARE_IN_PLACE | FILE_SHARE_DELETE;
 /// Without it, a directory does not open.
 const FILE_FLAG_BACKUP_SEMANTICS: u32 = 0x0200_0000;
 const BCRYPT_USE_SYSTEM_PREFERRED_RNG: u32 = 2;
-
-/// How long to wait between attempts to replace a file that somebody has open, 288 ms in all.
-const RENAME_PAUSES_MS: [u64; 10] = [1, 2, 5, 10, 20, 50, 50, 50, 50, 50];
 
 #[link(name = "kernel32")]
 unsafe extern "system" {
@@ -201,27 +199,14 @@ pub(super) fn link(dir: &Dir, from: &OsStr, to: &OsStr) -> FsResult<()> {
 }
 
 pub(super) fn unlink(dir: &Dir, name: &OsStr) -> FsResult<()> {
-    std::fs::remove_file(at(Op::Unlink, dir, name)?).map_err(failed(Op::Unlink))
+    remove(&at(Op::Unlink, dir, name)?)
 }
 
-/// A reader that did not share its file for deletion, a virus scanner for one, keeps the name from
-/// being replaced for as long as it reads.
+/// A reader that did not share its file for deletion keeps the name from being replaced for as long
+/// as it reads.
 pub(super) fn rename(from: &Dir, name: &OsStr, to: &Dir, new: &OsStr) -> FsResult<()> {
     let (from, to) = (at(Op::Rename, from, name)?, at(Op::Rename, to, new)?);
-    for pause in RENAME_PAUSES_MS {
-        match std::fs::rename(&from, &to) {
-            Err(error)
-                if matches!(
-                    error.raw_os_error(),
-                    Some(ERROR_ACCESS_DENIED | ERROR_SHARING_VIOLATION)
-                ) =>
-            {
-                std::thread::sleep(Duration::from_millis(pause));
-            }
-            answer => return answer.map_err(failed(Op::Rename)),
-        }
-    }
-    std::fs::rename(from, to).map_err(failed(Op::Rename))
+    patiently(|| std::fs::rename(&from, &to)).map_err(failed(Op::Rename))
 }
 
 pub(super) fn random(bits: &mut [u8]) -> FsResult<()> {
@@ -241,39 +226,4 @@ pub(super) fn random(bits: &mut [u8]) -> FsResult<()> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::time::Instant;
-
-    /// Guards checkpoints against a scanner that has the old one open for a moment, and their
-    /// writer against one that keeps it.
-    #[test]
-    fn a_rename_waits_for_a_reader_and_not_for_ever() {
-        let root = tempfile::tempdir().expect("a temporary directory");
-        let dir = open_dir(root.path()).expect("it opens");
-        let (new, point) = (OsStr::new("new"), OsStr::new("point"));
-        let read_alone = || {
-            let mut options = OpenOptions::new();
-            options.read(true).share_mode(FILE_SHARE_READ).open(root.path().join(point))
-        };
-        for name in [new, point] {
-            drop(create(&dir, name).expect("a file is created"));
-        }
-
-        let reader = read_alone().expect("it opens");
-        let begun = Instant::now();
-        let refused = rename(&dir, new, &dir, point).expect_err("it cannot be replaced");
-        assert!(matches!(refused.errno, Errno::EBUSY | Errno::EPERM), "{refused}");
-        assert!(begun.elapsed() < Duration::from_secs(5));
-        drop(reader);
-
-        let reader = read_alone().expect("it opens");
-        std::thread::scope(|scope| {
-            scope.spawn(move || {
-                std::thread::sleep(Duration::from_millis(60));
-                drop(reader);
-            });
-            rename(&dir, new, &dir, point).expect("it is replaced in the end");
-        });
-    }
-}
+mod tests;
