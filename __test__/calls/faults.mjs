@@ -137,6 +137,7 @@ export async function killed(traced, variant, { name, count }) {
  */
 export async function failed(traced, variant, { name, count }, errno, stays) {
   const { operation } = variant;
+  // Not the write after those of files, by which Node.js is told of the answer.
   const until = name === 'write' && stays ? `..${Math.max(count, operation.writes)}` : '+';
   const fault = `${name}:error=${errno}:when=${count}${stays ? until : ''}`;
   const { run, outcome, effect } = await under(traced, variant, [fault]);

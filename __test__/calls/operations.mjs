@@ -167,7 +167,8 @@ const readOvertaken =
 /**
  * Each has `make`, of a run; `call`, of it; `effect`, what there is to see of it; `answered`, what it
  * may answer when it is not refused, given the effect; `refused`, the effects that may stand beside a
- * refusal; `overtaken`, as above; and `writes`, how many writes of a file it makes at most before it gives up.
+ * refusal; `overtaken`, as above; and `writes`, how many writes of a file it makes at most before it
+ * gives up. Where it may be told that nothing is there, `absent` is whether it answers so.
  */
 const claim = {
   call: (run) => on(run, 'claimRun', run.scope, asked),
