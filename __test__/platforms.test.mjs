@@ -102,7 +102,7 @@ for (const [why, key, size, changes, fault] of [
   ['for musl', 'linux-x64-gnu', 1, { versions: [], libraries: ['libc.so'] }, /it is for musl/],
   ['for glibc', 'linux-arm64-musl', 1, { libraries: ['libc.so.6'] }, /it is not for musl/],
   ['for a newer macOS', 'darwin-arm64', 1, { oldest: '15.0.0' }, /for macOS 15/],
-  ['not signed', 'darwin-arm64', 1, { signed: false }, /it is not signed/],
+  ['badly signed', 'darwin-arm64', 1, { signed: false }, /its signature does not fit/],
 ]) {
   test(`a binary that is ${why} is found out`, () => {
     const faults = faultsOf(target(key), size, { ...good[key], ...changes });

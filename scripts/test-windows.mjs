@@ -11,7 +11,7 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { cargo, wayOf } from './prebuild/build.mjs';
-import { say } from './prebuild/cache.mjs';
+import { root, say } from './prebuild/cache.mjs';
 import { rooms } from './prebuild/rooms.mjs';
 import { targetsOf } from './targets.mjs';
 
@@ -28,7 +28,8 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => p
 
 say(`building the tests for ${triple}`);
 const what = ['--no-default-features', '--lib', '--tests', '--profile', 'test', '--target', triple];
-const { printed } = cargo(kind, [...what, '--message-format', 'json'], {
+const directory = path.join(root, 'target/windows');
+const printed = cargo(kind, directory, [...what, '--message-format', 'json'], {
   stdio: ['ignore', 'pipe', 'inherit'],
 });
 const artifacts = printed

@@ -5,10 +5,19 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The claim vectors of a file's text; one of listing vectors has none. */
+/** What no file of Windows has in its name. */
+const isKept = (char) => char < ' ' || '<>:"|?*'.includes(char);
+
+/**
+ * The claim vectors of a file's text that this system can have the files of; a file of listing
+ * vectors has none.
+ */
 export function vectorsIn(text) {
   const lines = text.split('\n').filter(Boolean);
-  return lines.map((line) => JSON.parse(line)).filter((vector) => vector.steps);
+  const vectors = lines.map((line) => JSON.parse(line)).filter((vector) => vector.steps);
+  if (process.platform !== 'win32') return vectors;
+  const names = ({ files }) => Object.keys(files ?? {});
+  return vectors.filter((vector) => !names(vector).some((name) => [...name].some(isKept)));
 }
 
 /**

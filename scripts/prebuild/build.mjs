@@ -29,13 +29,18 @@ export const OLDEST_MACOS = '11.0';
 
 /** @param {Target} target @returns {Way} */
 export function wayOf(target) {
-  const sysroot = run('rustc', ['--print', 'sysroot'], { cwd: root }).trim();
   if (target.os === process.platform && target.os !== 'linux') {
     return { kind: 'native', triple: target.triple };
   }
   const triple = target.cross ?? target.triple;
-  const installed = existsSync(path.join(sysroot, 'lib/rustlib', triple, 'lib'));
+  // For macOS it takes a flag that only Debian's compiler is told.
+  const installed = existsSync(path.join(rustlib(), triple, 'lib')) && target.os !== 'darwin';
   return { kind: installed ? 'zig' : 'zig and Debian', triple };
+}
+
+/** Where the toolchain at hand has what it has for each platform. */
+function rustlib() {
+  return path.join(run('rustc', ['--print', 'sysroot'], { cwd: root }).trim(), 'lib/rustlib');
 }
 
 /**
@@ -60,7 +65,8 @@ function buildTogether(kind, wanted) {
     args.push('--config', `target.${triple}.rustflags=${JSON.stringify(flagsFor(target, kind))}`);
   }
   say(`building with ${kind}: ${wanted.map(({ target }) => target.key).join(', ')}`);
-  const directory = cargo(kind, args, { stdio: ['ignore', 'inherit', 'inherit'] }).directory;
+  const directory = path.join(root, 'target/prebuild', kind.replaceAll(' ', '-'));
+  cargo(kind, directory, args, { stdio: ['ignore', 'inherit', 'inherit'] });
   for (const { target, triple } of wanted) {
     const built = path.join(directory, triple, 'release', libraryName(target));
     copyFileSync(built, path.join(stage, binaryName(target)));
@@ -69,13 +75,13 @@ function buildTogether(kind, wanted) {
 }
 
 /**
- * Builds with cargo in one of the ways; answers where, and what it printed.
+ * Builds with cargo in one of the ways; answers what it printed.
  * @param {Way['kind']} kind
+ * @param {string} directory
  * @param {string[]} args
  * @param {import('node:child_process').SpawnSyncOptions} [options]
  */
-export function cargo(kind, args, options) {
-  const directory = path.join(root, 'target/prebuild', kind.replaceAll(' ', '-'));
+export function cargo(kind, directory, args, options) {
   const env = { ...process.env };
   env.CARGO_TARGET_DIR = directory;
   // They would take the place of the flags of each target.
@@ -87,7 +93,7 @@ export function cargo(kind, args, options) {
     addDebian(env);
     all.push('-Zbuild-std=std,panic_unwind');
   }
-  return { directory, printed: run('cargo', all, { cwd: root, env, ...options }) };
+  return run('cargo', all, { cwd: root, env, ...options });
 }
 
 function libraryName({ os }) {
@@ -107,7 +113,12 @@ function flagsFor(target, kind) {
     // Without a list of exports every function of the crate is one, and nothing is left out.
     flags.push(`-Clink-arg=${path.join(root, 'scripts/prebuild/exports.def')}`, '-Clink-arg=-s');
   }
-  if (target.os === 'darwin' && zig) flags.push('-Cstrip=none', '-Clink-arg=-s');
+  if (target.os === 'darwin' && zig) {
+    // The linker exports all that is visible.
+    flags.push('-Zdefault-visibility=hidden');
+    flags.push(`-Clink-arg=-Wl,-install_name,@rpath/${binaryName(target)}`);
+    flags.push('-Clink-arg=-Wl,-dead_strip_dylibs');
+  }
   return flags;
 }
 
@@ -118,7 +129,7 @@ function addZig(env, directory) {
   const libraries = path.join(directory, 'libnode');
   mkdirSync(libraries, { recursive: true });
   writeFileSync(path.join(libraries, 'libnode.dll'), '');
-  writeFileSync(path.join(libraries, 'libnode.dll.a'), '!<arch>\n');
+  writeFileSync(path.join(libraries, 'libnode.a'), '!<arch>\n');
   env.LIBNODE_PATH = libraries;
 }
 
@@ -128,6 +139,8 @@ function addDebian(env) {
   const debian = path.join(cache, 'debian-rust/usr');
   env.RUSTC = path.join(debian, 'bin/rustc');
   env.LD_LIBRARY_PATH = path.join(debian, 'lib/x86_64-linux-gnu');
+  // It has nothing that strips binaries of macOS; the toolchain at hand has.
+  env.PATH += `:${path.join(rustlib(), 'x86_64-unknown-linux-gnu/bin')}`;
   // What unlocks -Zbuild-std is for a compiler's own build, which this is.
   env.RUSTC_BOOTSTRAP = '1';
 }

@@ -31,10 +31,10 @@ export function kept(name, make) {
   mkdirSync(partial, { recursive: true });
   try {
     make(partial);
-    renameSync(partial, folder);
-  } catch (error) {
+    // Another process may have been as fast.
+    if (!existsSync(folder)) renameSync(partial, folder);
+  } finally {
     rmSync(partial, { recursive: true, force: true });
-    throw error;
   }
   say(`made ${folder} in ${seconds(begun)}`);
   return folder;
@@ -55,7 +55,8 @@ export function run(command, args, options = {}) {
   if (error) throw new Error(`${command} could not be started: ${error.message}`);
   if (status !== 0) {
     const printed = `${stdout ?? ''}${stderr ?? ''}`.trim();
-    throw new Error(`${command} ${args.join(' ')}: ${signal ?? `exit code ${status}`}\n${printed}`);
+    const called = [command, ...args].join(' ').slice(0, 200);
+    throw new Error(`${called}: ${signal ?? `exit code ${status}`}\n${printed}`);
   }
   return String(stdout ?? '');
 }

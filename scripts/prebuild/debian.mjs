@@ -2,7 +2,15 @@
 // arm64: fetched by apt with lists of its own and unpacked. Nothing is installed, and the system's
 // own lists and sources stay as they are.
 
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { cache, run, say } from './cache.mjs';
 
@@ -26,23 +34,25 @@ function stanza(uri, suites) {
   return `${lines.map(([name, value]) => `${name}: ${value}`).join('\n')}\n`;
 }
 
-/** The environment in which apt uses the lists in the cache; they are fetched if need be. */
+/** Lists name packages that are on the server no more when they are older. */
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** The environment in which apt uses lists of its own in the cache; they are fetched if need be. */
 export function aptEnvironment() {
   const folder = path.join(cache, 'apt');
   const config = path.join(folder, 'apt.conf');
+  const stamp = path.join(folder, 'fetched');
   const env = { ...process.env, APT_CONFIG: config };
-  if (existsSync(config)) return env;
+  if (existsSync(stamp) && statSync(stamp).mtimeMs > Date.now() - DAY_MS) return env;
   for (const name of ['lists/partial', 'archives/partial', 'sources']) {
     mkdirSync(path.join(folder, name), { recursive: true });
   }
-  const main = mirror();
+  const main = stanza(mirror(), 'bookworm bookworm-updates trixie bullseye');
   const security = stanza(serverOf('bookworm-security'), 'bookworm-security');
-  const sources = [stanza(main, 'bookworm bookworm-updates trixie bullseye'), security].join('\n');
-  writeFileSync(path.join(folder, 'sources/debian.sources'), sources);
+  writeFileSync(path.join(folder, 'sources/debian.sources'), `${main}\n${security}`);
   writeFileSync(path.join(folder, 'status'), '');
   const settings = {
     'Dir::State': folder,
-    'Dir::State::lists': path.join(folder, 'lists'),
     'Dir::State::status': path.join(folder, 'status'),
     'Dir::Cache': folder,
     'Dir::Etc::sourcelist': '/dev/null',
@@ -51,12 +61,10 @@ export function aptEnvironment() {
     'Acquire::Languages': 'none',
   };
   const lines = Object.entries(settings).map(([name, value]) => `${name} "${value}";`);
-  lines.push('APT::Architectures { "amd64"; "arm64"; };');
-  const update = ['-c', `${config}.new`, '-qq', 'update'];
-  writeFileSync(`${config}.new`, `${lines.join('\n')}\n`);
+  writeFileSync(config, `${lines.join('\n')}\nAPT::Architectures { "amd64"; "arm64"; };\n`);
   say('fetching the lists of Debian');
-  run('apt-get', update, { env: { ...process.env, APT_CONFIG: `${config}.new` } });
-  writeFileSync(config, `${lines.join('\n')}\n`);
+  run('apt-get', ['-qq', 'update'], { env });
+  writeFileSync(stamp, '');
   return env;
 }
 
@@ -68,22 +76,9 @@ export function aptEnvironment() {
 export function unpack(folder, packages) {
   const debs = mkdtempSync(path.join(cache, 'debs-'));
   try {
-    download(debs, packages);
+    run('apt-get', ['-qq', 'download', ...packages], { cwd: debs, env: aptEnvironment() });
     for (const name of readdirSync(debs)) run('dpkg-deb', ['-x', path.join(debs, name), folder]);
   } finally {
     rmSync(debs, { recursive: true });
-  }
-}
-
-function download(cwd, packages) {
-  const fetch = () =>
-    run('apt-get', ['-qq', 'download', ...packages], { cwd, env: aptEnvironment() });
-  try {
-    fetch();
-  } catch (error) {
-    // Lists grow old: what they name is not on the server any more.
-    say(`fetching the lists of Debian again, since there was this: ${error}`);
-    run('apt-get', ['-qq', 'update'], { env: aptEnvironment() });
-    fetch();
   }
 }

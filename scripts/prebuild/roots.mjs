@@ -1,7 +1,7 @@
 // Folders that hold as much of another system as a runtime needs: its libraries and, where the
 // processor is another one, the program that stands in for it. To enter one takes root's rights.
 
-import { copyFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { kept, run } from './cache.mjs';
 import { mirror, unpack } from './debian.mjs';
@@ -85,17 +85,21 @@ function addEmulator(root) {
   copyFileSync(path.join(folder, QEMU), path.join(root, QEMU));
 }
 
-/** What a command for Windows begins with. */
-export const wine = ['/bin/sh', '/wine.sh'];
-
-/** The server is stopped at the end, so that what it knows is on disk and nothing waits for it. */
-const WINE_SCRIPT = `
-export WINEPREFIX=/prefix WINEDEBUG=-all WINEDLLOVERRIDES=mscoree,mshtml= XDG_RUNTIME_DIR=/tmp
-/usr/lib/wine/wine64 "$@"
-status=$?
-/usr/lib/wine/wineserver64 -k -w
-exit $status
+/**
+ * In UTF-8, or files could have no other letters. The server is stopped at the end, so that what it
+ * knows is on disk and nothing waits for it.
+ */
+const WINE = `
+  export LC_ALL=C.UTF-8 XDG_RUNTIME_DIR=/tmp
+  export WINEPREFIX=/prefix WINEDEBUG=-all WINEDLLOVERRIDES=mscoree,mshtml=
+  /usr/lib/wine/wine64 "$@"
+  status=$?
+  /usr/lib/wine/wineserver64 -k -w
+  exit $status
 `;
+
+/** What a command for Windows begins with. */
+export const wine = ['/bin/sh', '-c', WINE, 'wine'];
 
 /** Debian 13 with its Wine 10, set up: the one of Debian 12 is too old for current Node.js. */
 export function wineRoot() {
@@ -108,7 +112,6 @@ export function wineRoot() {
       rmSync(path.join(partial, litter), { recursive: true });
     }
     addMountPoints(partial);
-    writeFileSync(path.join(partial, 'wine.sh'), WINE_SCRIPT);
     const bound = { runtime: partial, consumer: partial };
     for (const step of [
       ['wineboot', '-i'],
