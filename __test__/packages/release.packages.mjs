@@ -223,6 +223,8 @@ describe('publishing', () => {
       ...env,
       npm_config_cache: join(dir, '.cache'),
       npm_config_fetch_retries: '0',
+      // As `npm run --silent` has it for what it runs.
+      npm_config_loglevel: 'silent',
     });
   }
 

@@ -52,7 +52,8 @@ function fail(faults) {
 function isNew({ file, manifest }) {
   const name = `${manifest.name}@${manifest.version}`;
   const shell = process.platform === 'win32';
-  const args = ['view', name, 'dist.integrity', '--json'];
+  // Nothing else tells what is absent from what failed, and a silent npm does not tell it.
+  const args = ['view', name, 'dist.integrity', '--json', '--loglevel=error'];
   const { status, stdout, stderr } = spawnSync('npm', args, { encoding: 'utf8', shell });
   if (/\bE404\b/.test(stderr)) return true;
   // npm has an empty answer for a package that is there in other versions only.
