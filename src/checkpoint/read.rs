@@ -33,7 +33,7 @@ pub fn list<W: World>(world: &W, run_dir: &Path) -> Result<Vec<Checkpoint>, Read
         return Ok(Vec::new());
     };
     let mut found = Vec::new();
-    for name in checkpoints.settled_names()? {
+    for name in checkpoints.names()? {
         found.extend(checkpoints.read(&name)?);
     }
     // Stable, and -0 is no earlier than 0, as when JavaScript sorts by a difference.
