@@ -29,7 +29,12 @@ function adoptErrorClass(Class) {
   ErrorClass = Class;
 }
 
-/** The error of a refusal. */
+/**
+ * The error of a refusal.
+ * @param {string} code
+ * @param {string} message
+ * @param {{ details?: object, retryable?: boolean, cause?: unknown }} more
+ */
 function refuse(code, message, { details, retryable = false, cause } = {}) {
   return new ErrorClass({ code, message, details, retryable, cause });
 }

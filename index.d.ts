@@ -107,6 +107,7 @@ export function readClaimSync(runDir: string): RunLease | null;
  * nothing on disk.
  *
  * @param runDir - The run's directory.
+ * @returns The fence.
  * @throws {@link NamzuError} `storage_error` when the claims cannot be listed.
  */
 export function currentFence(runDir: string): Promise<FencingToken>;
@@ -139,6 +140,7 @@ export function singleOpenWriter(context?: SingleOpenWriterContext): Promise<Inv
 
 /** Anything that invariants can be registered with. */
 export interface InvariantRegistry {
+  /** Takes a check by the name of its module and its own. */
   register(
     moduleName: string,
     name: string,
@@ -146,14 +148,19 @@ export interface InvariantRegistry {
   ): unknown;
 }
 
-/** Registers {@link singleOpenWriter} as `single-open-writer` of the module `store.run`. */
+/**
+ * Registers {@link singleOpenWriter} as `single-open-writer` of the module `store.run`.
+ *
+ * @param registry - Where to.
+ * @throws {@link NamzuError} `invalid_config` for what is no registry.
+ */
 export function registerInvariants(registry: InvariantRegistry): void;
 
 /** The kinds of refusal that hosts tell apart. */
 export type NamzuErrorCode =
   /** The request itself is wrong. */
   | 'invalid_config'
-  /** This volume or store cannot do what was asked, now or later. */
+  /** This volume, store or installation cannot do what was asked, now or later. */
   | 'capability_unavailable'
   /** The storage failed, or says something that cannot be. */
   | 'storage_error'
@@ -162,34 +169,114 @@ export type NamzuErrorCode =
   /** A defect of this library, or a system that has no thread to give. */
   | 'unknown';
 
+/**
+ * The particulars of a refusal, by its code. A refusal has those that are known to it; which ones
+ * come together is told in `docs/errors.md`.
+ */
+export interface NamzuErrorDetails {
+  /** Of a wrong request. */
+  invalid_config: {
+    /** The argument that is wrong. */
+    readonly argument?: string;
+    /** The run, of a bad `ttlMs`. */
+    readonly runId?: string;
+    /** The `ttlMs` that came. */
+    readonly ttlMs?: unknown;
+    /** The cursor that is not of the listing. */
+    readonly cursor?: string;
+    /** The order of that listing. */
+    readonly orderBy?: string;
+    /** Why a checkpoint would not read back. */
+    readonly reason?: string;
+  };
+  /** Of a volume without hard links, and of a binary that is not there or does not fit. */
+  capability_unavailable: {
+    /** The claims directory on that volume, or the binary. */
+    readonly path?: string;
+    /** The errno, or the code that Node.js gives. */
+    readonly code?: string;
+    /** The fence that was to be published. */
+    readonly fence?: FencingToken;
+    /** This platform. */
+    readonly platform?: string;
+    /** The package that is not installed. */
+    readonly package?: string;
+    /** The version that the binary is of. */
+    readonly found?: string;
+    /** The version that is needed. */
+    readonly supported?: string;
+  };
+  /** Of the storage. */
+  storage_error: {
+    /** The directory that it is about. */
+    readonly path?: string;
+    /** The file in it. */
+    readonly file?: string;
+    /** The errno. */
+    readonly code?: string;
+    /** The fence that was to be published. */
+    readonly fence?: FencingToken;
+    /** What is wrong with a checkpoint. */
+    readonly reason?: string;
+    /** The schema that a file says. */
+    readonly found?: number;
+    /** The schema that this version reads. */
+    readonly supported?: number;
+    /** The run, of a write that came too late. */
+    readonly runId?: string;
+    /** The fence that the write presented. */
+    readonly presentedFence?: FencingToken;
+    /** The run's current fence, which is above it. */
+    readonly currentFence?: FencingToken;
+  };
+  /** None. */
+  not_found: Record<never, never>;
+  /** None. */
+  unknown: Record<never, never>;
+}
+
 /** What an error is made of. */
-export interface NamzuErrorInit {
-  readonly code: NamzuErrorCode;
+export interface NamzuErrorInit<Code extends NamzuErrorCode = NamzuErrorCode> {
+  /** The kind of refusal. */
+  readonly code: Code;
+  /** What happened, and what to do. */
   readonly message: string;
+  /** The particulars. */
   readonly details?: object;
+  /** Whether the same call can succeed later with nothing repaired: `false` by default. */
   readonly retryable?: boolean;
+  /** The error behind it. */
   readonly cause?: unknown;
 }
 
-/**
- * A refusal: what happened, to which run or directory, and what to do, in `message`. Its `name`
- * is `'NamzuError'`.
- */
-export class NamzuError extends Error {
-  constructor(init: NamzuErrorInit);
+/** A refusal of one code. */
+export interface NamzuErrorOf<Code extends NamzuErrorCode> extends Error {
   /** The kind of refusal. */
-  readonly code: NamzuErrorCode;
-  /** The particulars, by kind: `path`, `code` (the errno), `fence`, `runId`, `ttlMs`, … */
-  readonly details?: object;
+  readonly code: Code;
+  /** The particulars; absent where there are none. */
+  readonly details?: NamzuErrorDetails[Code];
   /** Whether the same call can succeed later with nothing repaired. */
   readonly retryable: boolean;
 }
+
+/**
+ * A refusal: what happened, to which run or directory, and what to do, in `message`. Its `name` is
+ * `'NamzuError'`. To compare its `code` is to know the type of its `details`.
+ */
+export type NamzuError = { [Code in NamzuErrorCode]: NamzuErrorOf<Code> }[NamzuErrorCode];
+
+/** The class of refusals, where {@link adoptErrorClass} gave no other. */
+export const NamzuError: {
+  new <Code extends NamzuErrorCode = any>(init: NamzuErrorInit<Code>): NamzuErrorOf<Code>;
+  readonly prototype: NamzuError;
+};
 
 /**
  * Makes all later refusals of this package, in this thread, instances of the host's own class, so
  * that the host's `instanceof` holds.
  *
  * @param Class - A class of errors, constructed with `{ code, message, details, retryable, cause }`.
+ * @throws {@link NamzuError} `invalid_config` for what is no class that extends `Error`.
  */
 export function adoptErrorClass(
   Class: new (init: {
@@ -203,8 +290,11 @@ export function adoptErrorClass(
 
 /** The run that a call is about. Its directory follows from `runId` and `parentRunId` alone. */
 export interface CheckpointRunScope {
+  /** Whose run. */
   readonly tenantId: string;
+  /** Of which project. */
   readonly projectId: string;
+  /** Of which session. */
   readonly sessionId: string;
   /**
    * The run: one component of a path, so not empty, `.` or `..`, without `/`, `\`, NUL and lone
@@ -218,9 +308,11 @@ export interface CheckpointRunScope {
 
 /** What a listing is of: a contiguous prefix of tenant, project and session. */
 export interface CheckpointListingScope {
+  /** Whose runs. */
   readonly tenantId: string;
+  /** Of which project; all by default. */
   readonly projectId?: string;
-  /** Not without a `projectId`. */
+  /** Of which session; all by default. Not without a `projectId`. */
   readonly sessionId?: string;
 }
 
@@ -231,19 +323,31 @@ export interface CheckpointListingScope {
 export interface IterationCheckpoint {
   /** One component of a path, as {@link CheckpointRunScope.runId}; the file is named after it. */
   readonly id: string;
+  /** Which iteration of the run it is of. */
   readonly iteration: number;
-  /** In milliseconds since the epoch. */
+  /** When it was made, in milliseconds since the epoch. */
   readonly createdAt: number;
+  /** The conversation so far. */
   readonly messages: readonly unknown[];
+  /** What the run has used of the model. */
   readonly tokenUsage: {
+    /** Tokens that were sent. */
     readonly promptTokens: number;
+    /** Tokens that were answered. */
     readonly completionTokens: number;
+    /** All of them. */
     readonly totalTokens: number;
   };
-  readonly costInfo: { readonly totalCost: number };
+  /** What the run has cost. */
+  readonly costInfo: {
+    /** As the host counts it. */
+    readonly totalCost: number;
+  };
+  /** What the run's limits are judged by. */
   readonly guardState: {
+    /** How many iterations it has taken. */
     readonly iterationCount: number;
-    /** In milliseconds. */
+    /** How long it has worked, in milliseconds. */
     readonly elapsedMs: number;
   };
 }
@@ -253,21 +357,31 @@ export type ParkState = 'outstanding' | 'expired' | 'resolved';
 
 /** What a run waits for. Times are in milliseconds since the epoch. */
 export interface ParkSummary {
+  /** Whether it still waits. */
   readonly state: ParkState;
+  /** The checkpoint that says so. */
   readonly checkpointId: string;
+  /** The kind of decision. */
   readonly requestType: string;
+  /** Since when it waits. */
   readonly parkedAt: number;
   /** From this instant on a decision comes too late; absent for never. */
   readonly deadlineAt?: number;
+  /** When it was decided. */
   readonly resolvedAt?: number;
 }
 
 /** A row of a listing. What is absent is an absent key. Times are in milliseconds since the epoch. */
 export interface DurableRunEntry extends CheckpointRunScope {
+  /** When the run was made: the earliest time that its checkpoints give. */
   readonly runCreatedAt?: number;
+  /** How many checkpoints it has. */
   readonly checkpointCount: number;
+  /** The id of the latest one. */
   readonly latestCheckpointId: string;
+  /** When that was made. */
   readonly latestCheckpointAt: number;
+  /** What the run waits for, or waited for last. */
   readonly park?: ParkSummary;
   /** The run's last lease, live or not; absent for a run never claimed. */
   readonly claim?: LeaseSummary;
@@ -298,7 +412,9 @@ export interface ListDurableRunsOptions {
 
 /** A run that a listing left out, since its row cannot be told. */
 export interface DamagedRun {
+  /** The run. */
   readonly runId: string;
+  /** For a sub-run, the run that it belongs to. */
   readonly parentRunId?: string;
   /** What of the run it is about: a checkpoint's file, or a directory of the run. */
   readonly file: string;
@@ -308,6 +424,7 @@ export interface DamagedRun {
 
 /** A page of a listing. */
 export interface DurableRunPage<Entry extends DurableRunEntry = DurableRunEntry> {
+  /** The rows, in order. */
   readonly entries: readonly Entry[];
   /** Where the next page starts; absent on the last one. */
   readonly cursor?: string;
@@ -369,8 +486,11 @@ export interface DiskCheckpointStoreConfig {
 
 /** Whose runs a store holds. */
 export interface CheckpointAttribution {
+  /** The tenant. */
   readonly tenantId: string;
+  /** The project. */
   readonly projectId: string;
+  /** The session. */
   readonly sessionId: string;
 }
 
@@ -415,21 +535,22 @@ export class DiskCheckpointStore<
   ): Promise<void>;
 
   /**
-   * The checkpoint of that id, as `JSON.parse` gives it, or `null` when there is none. Creates
-   * nothing on disk.
+   * Reads a checkpoint. Creates nothing on disk.
    *
    * @param scope - The run.
    * @param id - The checkpoint's id: one component of a path.
+   * @returns The checkpoint, as `JSON.parse` gives it, or `null` when there is none.
    * @throws {@link NamzuError} `storage_error`, with `{ path, file, reason }` for a file that is
    * not a usable checkpoint; a {@link SchemaVersionError} for one of another schema.
    */
   readCheckpoint(scope: CheckpointRunScope, id: string): Promise<Checkpoint | null>;
 
   /**
-   * All checkpoints of a run by ascending `createdAt`, equal ones by file name; none for a run that
-   * has none. Creates nothing on disk. One file that cannot be used refuses the whole.
+   * Reads all checkpoints of a run. Creates nothing on disk. One file that cannot be used refuses
+   * the whole.
    *
    * @param scope - The run.
+   * @returns The checkpoints by ascending `createdAt`, equal ones by file name.
    * @throws {@link NamzuError} as {@link DiskCheckpointStore.readCheckpoint}.
    */
   listCheckpoints(scope: CheckpointRunScope): Promise<Checkpoint[]>;
@@ -466,6 +587,7 @@ export class DiskCheckpointStore<
    * @param scope - Whose runs: a contiguous prefix of the store's own attribution. The runs of any
    * other tenant, project or session are not here: an empty page.
    * @param options - Which of them, and in which order.
+   * @returns The page, and the cursor of the next one.
    * @throws {@link NamzuError} `invalid_config` for bad input, a store without attribution, a scope
    * with a gap, and, with `{ cursor, orderBy }`, for a cursor that is not of this listing;
    * `storage_error` for a damaged run, as {@link DiskCheckpointStore.readCheckpoint}, and when
@@ -533,9 +655,9 @@ export interface ClaimedRun<Entry extends DurableRunEntry = DurableRunEntry> {
 }
 
 /** The refusal of a checkpoint that was written for another schema: a later version reads it. */
-export interface SchemaVersionError extends NamzuError {
+export interface SchemaVersionError extends NamzuErrorOf<'storage_error'> {
+  /** What it is known by. */
   readonly name: 'SchemaVersionError';
-  readonly code: 'storage_error';
   /** The schema that the file says. */
   readonly found: number;
   /** The schema that this version reads. */
@@ -579,6 +701,7 @@ export function releaseRun(
  * @param store - The store. One without `listDurableRuns` is refused.
  * @param scope - Whose runs: a contiguous prefix of tenant, project and session.
  * @param options - Which of them, and in which order.
+ * @returns The page, as the store gives it.
  * @throws {@link NamzuError} `capability_unavailable` when the store lacks the method;
  * `invalid_config` for a scope with a gap; what the store throws.
  */
@@ -601,13 +724,14 @@ export function fencedOut(
   scope: CheckpointRunScope,
   presented: FencingToken,
   current: FencingToken,
-): NamzuError;
+): NamzuErrorOf<'storage_error'>;
 
 /**
  * A lease as a listing shows it.
  *
  * @param lease - The lease.
  * @param now - The present, in milliseconds since the epoch. At `expiresAt` itself it has expired.
+ * @returns The lease, and whether it has expired.
  */
 export function toClaimSummary(lease: RunLease, now: number): LeaseSummary;
 
@@ -625,7 +749,12 @@ export function assertContiguousListingScope(scope: CheckpointListingScope, call
 
 /** What a run waits for: a checkpoint's `pending`. Times are in milliseconds since the epoch. */
 export interface PendingDecision {
-  readonly request: { readonly type: string };
+  /** What is asked. */
+  readonly request: {
+    /** The kind of decision. */
+    readonly type: string;
+  };
+  /** Since when the run waits. */
   readonly parkedAt: number;
   /** From this instant on a decision comes too late; absent, `null` or infinite for never. */
   readonly deadlineAt?: number | null;
@@ -635,9 +764,13 @@ export interface PendingDecision {
 
 /** What a row needs of a checkpoint. */
 export interface ListedCheckpoint {
+  /** Its id. */
   readonly id: string;
+  /** When it was made, in milliseconds since the epoch. */
   readonly createdAt: number;
+  /** When its run was. */
   readonly runCreatedAt?: number;
+  /** What the run waits for. */
   readonly pending?: PendingDecision | null;
 }
 
@@ -677,6 +810,7 @@ export function toDurableRunEntry<Entry extends DurableRunEntry = DurableRunEntr
  *
  * @param entries - All rows, in any order. They come back as they are.
  * @param options - Which of them. `now` and `damaged` play no part: a row says if its claim ended.
+ * @returns The page, and the cursor of the next one.
  * @throws {@link NamzuError} `invalid_config` for bad input, and, with `{ cursor, orderBy }`, for a
  * cursor that is not of this listing.
  */

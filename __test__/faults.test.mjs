@@ -274,6 +274,38 @@ test('a volume without nameless files', options, async (t) => {
     }
   });
 
+  // Guards nameless files on kernels that link a descriptor for the privileged alone, and answer
+  // others that there is no such file: the name that `/proc` has for it does as well.
+  await t.test('a descriptor cannot be linked by itself', async () => {
+    const { runDir, call } = sample('acquireClaimSync');
+    const { steps, ...ended } = await callUnderAttachedFaults([call], {
+      trace: ['openat', 'linkat'],
+      inject: ['linkat:error=ENOENT:when=1'],
+    });
+    assert.equal(outcomesOf(ended)[0].value?.fence, 5);
+    assert.match(steps.join('\n'), /linkat\(.*"\/proc\/self\/fd\/\d+".*"5\.json"/);
+    assert.doesNotMatch(steps.join('\n'), /O_CREAT/);
+    assert.deepEqual(namesOf(runDir), holdings(4, 5));
+  });
+
+  // Guards the one rule for all that can go wrong without a name: it says nothing of the other way.
+  const atCreation = await creationIn(sample('acquireClaimSync').call);
+  for (const [step, fault] of Object.entries({
+    'the creation': (errno) => `openat:error=${errno}:when=${atCreation}`,
+    'the write': (errno) => `write,pwrite64:error=${errno}:when=1`,
+    'the link': (errno) => `link,linkat:error=${errno}:when=1`,
+  })) {
+    await t.test(`${step} fails for a nameless file only`, async () => {
+      for (const errno of ['EOPNOTSUPP', 'EIO', 'ENOSPC', 'EINVAL']) {
+        const { runDir, call } = sample('acquireClaimSync');
+        const ended = await callUnderAttachedFaults([call], { inject: [fault(errno)] });
+        const [{ error, value }] = outcomesOf(ended);
+        assert.equal(value?.fence, 5, `${errno}: ${error?.message}`);
+        assert.deepEqual(namesOf(runDir), holdings(4, 5));
+      }
+    });
+  }
+
   // Guards a won claim from housekeeping: a scratch name that stays is litter, no refusal.
   await t.test('the scratch cannot be unlinked', async () => {
     const runDir = makeRun({ '4.json': dead, '900.json': dead });
@@ -391,6 +423,27 @@ test('a directory that cannot be listed', options, async (t) => {
     });
   }
 
+  // Guards a run against a listing that ends where the directory ended when it was opened, as on btrfs:
+  // held up until all holdings of then are pruned, it shows nothing, of a run that is held.
+  await t.test('one listing of it shows nothing', async () => {
+    const runDir = makeRun({ '5.json': live('b') });
+    const calls = [
+      ['acquireClaim', runDir, asked],
+      ['readClaim', runDir],
+      ['currentFence', runDir],
+    ];
+    for (const [index, call] of calls.entries()) {
+      const [{ value, error }] = await callThere([call], {
+        paths: [claimsOf(runDir)],
+        inject: ['getdents64:retval=0:when=1'],
+      });
+      assert.equal(error, undefined, error?.message);
+      const told = [value === null, value?.fence === 5, value === 5];
+      assert.ok(told[index], `${call[0]} answered ${JSON.stringify(value)}`);
+    }
+    assert.deepEqual(namesOf(runDir), ['5.json']);
+  });
+
   // Guards a claim that could not be made sure of: the listing after the link must not be taken
   // on trust, and a lease that nobody was told of must not lock the run.
   await t.test('only the listing after the link fails', async () => {
@@ -495,6 +548,21 @@ test('a directory that cannot be listed', options, async (t) => {
   });
 });
 
+// Guards listings against what comes and goes while they run: what one call tells is of one instant
+// on a local volume, so a thousand names take one, and another that says there are no more.
+test('a thousand names are listed in one system call', options, async () => {
+  const last = 1000;
+  const names = holdings(1, last).map((name) => [name, dead]);
+  const runDir = makeRun(Object.fromEntries(names));
+  const listing = await stepsOf(['currentFenceSync', runDir], ['getdents64']);
+  assert.deepEqual(
+    listing.map((line) => Number(/= (\d+)/.exec(line)[1]) > 0),
+    [true, false],
+    listing.join('\n'),
+  );
+  assert.equal(addon.currentFenceSync(runDir), last);
+});
+
 test('no descriptor is left', options, async () => {
   // Guards the refusal as one that passes: trying again helps as soon as a file is closed.
   const runDir = makeRun({ '5.json': live('b') });
@@ -533,6 +601,29 @@ test('directories that other hosts make at the same time', options, async (t) =>
       }
     });
   }
+  // Guards both ends of the waiting: one that is soon over helps nobody, and one without an end is
+  // no answer. The pauses grow, so that whoever is first is not disturbed by the others.
+  await t.test('making it keeps answering ENOTDIR', async () => {
+    const runDir = join(makeRun({}), 'children', 'run_2');
+    const { steps, ...ended } = await callUnderAttachedFaults(
+      [['acquireClaimSync', runDir, asked]],
+      { inject: ['mkdir,mkdirat:error=ENOTDIR'], trace: ['clock_nanosleep', 'nanosleep'] },
+    );
+    const path = claimsOf(runDir);
+    assertRefused(outcomesOf(ended)[0], { code: 'storage_error', path, errno: 'ENOTDIR' });
+    const pauses = steps.map((line) => {
+      const [, seconds, nanoseconds] = /tv_sec=(\d+), tv_nsec=(\d+)/.exec(line);
+      return Number(seconds) * 1000 + Number(nanoseconds) / 1e6;
+    });
+    assert.ok(pauses.length >= 10 && pauses[0] <= 10 && pauses.at(-1) <= 200, pauses.join(' '));
+    assert.deepEqual(
+      pauses,
+      [...pauses].sort((a, b) => a - b),
+    );
+    assert.ok(pauses[0] < pauses.at(-1), pauses.join(' '));
+    const waited = pauses.reduce((sum, each) => sum + each, 0);
+    assert.ok(waited >= 2000 && waited <= 2200, `${waited} ms`);
+  });
   for (const errno of ['EACCES', 'EROFS', 'ENOSPC']) {
     await t.test(`making it answers ${errno}`, async () => {
       const runDir = join(makeRun({}), 'children', 'run_2');

@@ -285,13 +285,22 @@ export function tracee(straceChild) {
 function stoppedThreads(stracePid) {
   const pid = tracee({ pid: stracePid });
   const stopped = {};
-  if (!pid || !existsSync(`/proc/${pid}/task`)) return stopped;
-  for (const id of readdirSync(`/proc/${pid}/task`)) {
+  for (const id of pid ? threadsOf(pid) : []) {
     const status = readIfThere(`/proc/${pid}/task/${id}/status`) ?? '';
     if (!/^State:\s+t /m.test(status)) continue;
     stopped[id] = status.match(/ctxt_switches:\s+\d+/g).join();
   }
   return stopped;
+}
+
+/** The threads of a process; none when it is gone. */
+export function threadsOf(pid) {
+  try {
+    return readdirSync(`/proc/${pid}/task`);
+  } catch (error) {
+    if (['ENOENT', 'ESRCH'].includes(error.code)) return [];
+    throw error;
+  }
 }
 
 async function until(condition, { child, written }) {

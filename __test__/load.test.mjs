@@ -216,7 +216,7 @@ test('a clone that was not built is told how to build', async () => {
   const home = join(dir, 'node_modules/fencelink');
   mkdirSync(join(home, 'src/binding'), { recursive: true });
   const [first, advice] = linesOf(await firstCall(dir));
-  assert.ok(first.endsWith(`there is no ${fileName} in ${home}.`), first);
+  assert.ok(first.endsWith(`: it was not built: there is no ${fileName} in ${home}.`), first);
   assert.equal(advice, 'This is a clone of the sources: run `npm run build` in it.');
   // It is by this directory that one is known.
   assert.ok(readFileSync(join(packageRoot, 'src/binding/mod.rs')).length > 0);

@@ -102,10 +102,4 @@ describe('the README', () => {
       RUN[language](number, code);
     });
   }
-
-  it('names only scripts that exist', () => {
-    for (const [, name] of readme.matchAll(/`npm (?:run )?([\w:]+)[^`]*`/g)) {
-      assert.ok(scripts[name], `npm run ${name}`);
-    }
-  });
 });

@@ -46,15 +46,15 @@ const live = (holder) => ({ holder, expiresAt: Date.now() + HOUR_MS });
 async function stall(t, { make, call, faults, isThere = () => true, meanwhile }) {
   for (const milliseconds of STALLS_MS) {
     const runDir = make();
-    const { inject, paths } = faults(runDir);
+    const { inject, paths, trace } = faults(runDir);
     const delayed = inject.map((fault) => fault.replace('DELAY', String(milliseconds * 1000)));
-    const started = startCalls([call(runDir)], { inject: delayed, paths });
+    const started = startCalls([call(runDir)], { inject: delayed, paths, trace });
     let isHeldUp = await heldUp(started);
     while (isHeldUp && !isThere(runDir)) isHeldUp = await heldUp(started);
     const did = isHeldUp && (await meanwhile(runDir, started.child));
     const longEnough = isHeldUp?.();
     const [outcome] = outcomesOf(await started.done);
-    if (longEnough) return { runDir, did, ...outcome };
+    if (longEnough) return { runDir, did, log: readFileSync(started.log, 'utf8'), ...outcome };
     t.diagnostic(`held up for ${milliseconds} ms, which was not long enough here: once more`);
   }
   throw new Error('the other worker never was done in time: nothing was shown, neither way');
@@ -207,13 +207,14 @@ test('a worker that is held up while others pass by', options, async (t) => {
   });
 
   stalled('a release after its listing lists again', async (t) => {
-    const { runDir, error } = await stall(t, {
+    const { runDir, error, log } = await stall(t, {
       make: () => makeRun({ '1.json': live('slow') }),
       call: (runDir) => ['releaseClaim', runDir, 1],
-      faults: afterListing,
+      faults: (runDir) => ({ ...afterListing(runDir), trace: ['linkat'] }),
       meanwhile: (runDir) => renewMany(runDir, later()),
     });
     assert.equal(error, undefined);
+    assert.doesNotMatch(log, /linkat/, 'nothing is published by a listing from long ago');
     assert.deepEqual(namesOf(runDir), holdings(9, 41));
   });
 
@@ -238,7 +239,7 @@ test('a worker that is held up while others pass by', options, async (t) => {
     const { runDir, value, error } = await stall(t, {
       make: () => makeRun({}),
       call: (runDir) => ['acquireClaim', runDir, asked],
-      faults: () => ({ inject: ['link,linkat:error=EIO:delay_enter=DELAY:when=1'] }),
+      faults: () => ({ inject: ['link,linkat:error=EIO:delay_enter=DELAY'] }),
       meanwhile: (runDir) => addon.acquireClaim(runDir, { holder: 'quick', ttlMs: HOUR_MS }),
     });
     assert.equal(value, null, error?.message);

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { addon, start, tempDir, workerFile } from './helpers.mjs';
+import { addon, start, tempDir, threadsOf, workerFile } from './helpers.mjs';
 
 const ids = { tenantId: 'tnt_1', projectId: 'prj_1', sessionId: 'ses_1' };
 
@@ -177,7 +177,7 @@ export async function heldUpIn(pid) {
 /** Threads that their tracer has stopped, with how often each was switched to so far. */
 function stoppedThreads(pid) {
   const stopped = {};
-  for (const id of existsSync(`/proc/${pid}/task`) ? readdirSync(`/proc/${pid}/task`) : []) {
+  for (const id of threadsOf(pid)) {
     let status = '';
     try {
       if (id !== String(pid)) status = readFileSync(`/proc/${pid}/task/${id}/status`, 'utf8');

@@ -32,6 +32,7 @@ for (const resolution of ['nodenext', 'bundler']) {
     for (const name of [
       'types/assignable.mts',
       'types/commonjs.cts',
+      'types/errors.mts',
       'types/named.mts',
       'types/listing.mts',
     ]) {

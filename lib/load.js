@@ -100,14 +100,19 @@ function unusable(why, advice, details, cause) {
 }
 
 function inRenderer() {
-  if (process.type !== 'renderer') return '';
+  if (/** @type {any} */ (process).type !== 'renderer') return '';
   return ' Electron lets few of its renderers load addons: call fencelink in the main process.';
 }
 
 function missing(key, cause) {
   const details = { platform: key };
   if (existsSync(join(HOME, 'src/binding'))) {
-    return unusable(`there is no ${fileName(key)} in ${HOME}.`, REBUILD, details, cause);
+    return unusable(
+      `it was not built: there is no ${fileName(key)} in ${HOME}.`,
+      REBUILD,
+      details,
+      cause,
+    );
   }
   if (cause === undefined) {
     return unusable(

@@ -11,6 +11,7 @@ const bin = path.join('node_modules', '.bin');
 const CHECKS = [
   [path.join(bin, 'biome'), 'ci', `--colors=${process.stdout.isTTY ? 'force' : 'off'}`],
   [path.join(bin, 'tsc'), '--project', 'tsconfig.json'],
+  ['node', 'scripts/lint-workflows.mjs'],
   ['cargo', 'fmt', '--check'],
   // The crate is two: the addon, and the plain protocol that has neither Node.js nor napi.
   ['cargo', 'clippy', '--all-targets', '--', '-D', 'warnings'],

@@ -10,7 +10,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
-const { PLATFORMS } = createRequire(import.meta.url)('../lib/load.js');
+const require = createRequire(import.meta.url);
+const { PLATFORMS } = require('../lib/load.js');
 
 /** What is for those who work on the package. */
 const OF_THE_SOURCES = ['private', 'scripts', 'devDependencies', 'napi'];

@@ -21,6 +21,7 @@ const HELP = `Runs the tests: of the core and of the addon, unless one kind is a
   --js       the addon only
   --packages what is published only, with package managers and bundlers: *.packages.mjs
   --torture  the long tests of the addon only: *.torture.mjs
+  --volumes  on volumes that root mounts only: *.volumes.mjs
   --help     this text
 
 With PARTs, only test files of the addon whose name has one of them.`;
@@ -32,6 +33,7 @@ const { values, positionals } = parseArguments('node scripts/test.mjs --help', {
     js: { type: 'boolean' },
     packages: { type: 'boolean' },
     torture: { type: 'boolean' },
+    volumes: { type: 'boolean' },
   },
   allowPositionals: true,
 });
@@ -39,7 +41,7 @@ if (values.help) {
   console.log(HELP);
   process.exit(0);
 }
-const ofTheirOwn = ['packages', 'torture'].find((name) => values[name]);
+const ofTheirOwn = ['packages', 'torture', 'volumes'].find((name) => values[name]);
 const ending = `.${ofTheirOwn ?? 'test'}.mjs`;
 const both = !values.rust && !values.js && !ofTheirOwn;
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { packageRoot, runNode, start } from '../helpers.mjs';
 import { addPlatform, key, project } from '../package-helpers.mjs';
-import { run } from './registry.mjs';
+import { run } from './published.mjs';
 
 const recipes = readFileSync(join(packageRoot, 'docs/bundlers.md'), 'utf8');
 const [esbuildRecipe] = /esbuild app\.mjs .*/.exec(recipes);

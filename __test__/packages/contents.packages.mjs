@@ -10,7 +10,7 @@ import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { packageRoot, runNode, tempDir } from '../helpers.mjs';
 import { version } from '../package-helpers.mjs';
-import { pack, run, stagedPackage } from './registry.mjs';
+import { run, stagedPackage } from './published.mjs';
 
 const require = createRequire(import.meta.url);
 
@@ -40,7 +40,11 @@ describe('the package', () => {
   const manifest = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
   let packed;
   before(async () => {
-    packed = await pack(directory, tempDir());
+    const folder = tempDir();
+    const args = ['pack', directory, '--json', '--pack-destination', folder];
+    const { stdout } = await run('npm', args, { shell: process.platform === 'win32' });
+    [packed] = Object.values(JSON.parse(stdout));
+    packed.file = join(folder, packed.filename);
   });
 
   it('has the files that are needed, and no others', () => {

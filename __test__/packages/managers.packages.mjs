@@ -5,10 +5,10 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { before, describe, it } from 'node:test';
+import { after, describe, it } from 'node:test';
 import { packageRoot, tempDir } from '../helpers.mjs';
 import { firstCall, key, packageName, version } from '../package-helpers.mjs';
-import { run, startRegistry } from './registry.mjs';
+import { run, startRegistry } from './published.mjs';
 
 const require = createRequire(import.meta.url);
 const { PLATFORMS } = require('../../lib/load.js');
@@ -18,10 +18,8 @@ const shell = process.platform === 'win32';
 /** The program of a package manager that is a package. */
 const programOf = (place) => join(packageRoot, 'node_modules', place);
 
-let registry;
-before(async () => {
-  registry = await startRegistry();
-});
+const { url: registry, close } = await startRegistry();
+after(close);
 
 /** A directory whose package.json is this. */
 function project(manifest, dir = tempDir()) {
@@ -191,6 +189,7 @@ describe('Yarn', () => {
       unsafeHttpWhitelist: ['127.0.0.1'],
       enableGlobalCache: false,
       enableTelemetry: false,
+      npmMinimalAgeGate: 0,
       enableImmutableInstalls: false,
     };
     writeFileSync(join(dir, '.yarnrc.yml'), JSON.stringify(settings));

@@ -7,6 +7,7 @@ use crate::env::{Contents, FsError, World};
 use crate::errno::Errno;
 use crate::error::ReadError;
 use crate::names;
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -14,7 +15,8 @@ use std::path::{Path, PathBuf};
 /// characters, since JavaScript has to hold it in one.
 pub const LIMIT: usize = (1 << 29) - 24;
 
-/// How often a file is looked for that is said to be gone and is there.
+/// How often a directory is listed that tells of more each time, and a file is looked for that is
+/// said to be gone and is there.
 const ROUNDS: usize = 8;
 
 /// A checkpoints directory and the world it is in.
@@ -52,21 +54,30 @@ impl<'w, W: World> Checkpoints<'w, W> {
     /// The names of all checkpoint files, in the order of their bytes: the one in which Node.js
     /// lists a directory, and so the one in which other workers of it meet checkpoints made at the
     /// same time.
-    pub(crate) fn names(&self) -> Result<Vec<OsString>, ReadError> {
-        let mut names = Vec::new();
-        let listed = self.world.list(&self.dir, &mut |name, _kind| {
-            if names::is_checkpoint(name.as_encoded_bytes()) {
-                names.push(name.to_owned());
+    ///
+    /// A checkpoint that is written anew is one that comes and goes to a listing: btrfs ends a
+    /// listing where the directory ended when it was opened, and has what was renamed behind that.
+    /// So it is listed until a listing tells of nothing new.
+    pub(crate) fn names(&self) -> Result<BTreeSet<OsString>, ReadError> {
+        let mut names = BTreeSet::new();
+        let mut known = usize::MAX;
+        for _ in 0..ROUNDS {
+            let listed = self.world.list(&self.dir, &mut |name, _kind| {
+                if names::is_checkpoint(name.as_encoded_bytes()) {
+                    names.insert(name.to_owned());
+                }
+            });
+            listed.map_err(|cause| ReadError::Storage {
+                dir: self.path.clone(),
+                file: None,
+                doing: "list the checkpoints",
+                cause,
+            })?;
+            if names.len() == known {
+                break;
             }
-        });
-        listed.map_err(|cause| ReadError::Storage {
-            dir: self.path.clone(),
-            file: None,
-            doing: "list the checkpoints",
-            cause,
-        })?;
-        names.sort();
-        names.dedup();
+            known = names.len();
+        }
         Ok(names)
     }
 

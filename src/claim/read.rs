@@ -13,7 +13,7 @@ use crate::errno::Errno;
 use crate::error::ClaimError;
 use crate::switch::rounds;
 use crate::types::{Fence, Holder, Lease, Millis};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 /// The present lease of a run, live or not; `None` for a run never claimed. A tombstone and a
@@ -51,13 +51,24 @@ impl<W: World> Claims<'_, W> {
         Ok(view)
     }
 
+    /// The highest holding and its name, as a listing shows them.
+    ///
+    /// That there is none is believed of two listings in a row only. All that there were when one
+    /// began can be pruned while it is held up, and those that came since need not be in it: btrfs
+    /// ends a listing where the directory ended when it was opened.
+    fn top(&self) -> Result<Option<(Fence, OsString)>, ClaimError> {
+        let top = self.scan()?.top();
+        mutant!(EmptyIsBelieved => return Ok(top));
+        if top.is_some() { Ok(top) } else { Ok(self.scan()?.top()) }
+    }
+
     /// The current holding, read. When it is gone each time before it can be read, it reads as a
     /// damaged one does. A stale handle, by which network volumes tell of a name that is gone, may
     /// as well mean one that is not: tried again, too, and then an error.
     pub(super) fn current(&self) -> Result<Option<Lease>, ClaimError> {
         let mut last = Ok(None);
         for _ in 0..rounds(ROUNDS) {
-            let Some((fence, name)) = self.scan()?.top() else {
+            let Some((fence, name)) = self.top()? else {
                 return Ok(None);
             };
             last = match self.lease_at(&name, fence) {
@@ -86,6 +97,7 @@ impl<W: World> Claims<'_, W> {
 
     /// As [`Claims::top_fence`], for a decision that a fence from long ago would spoil.
     pub(crate) fn settled_top_fence(&self) -> Result<Option<Fence>, ClaimError> {
+        mutant!(GoneIsBelieved => return self.top_fence());
         match self.look()? {
             Look { fence, settled: true } => Ok(fence),
             Look { settled: false, .. } => Err(ClaimError::Unsettled { claims: self.path() }),
@@ -95,7 +107,7 @@ impl<W: World> Claims<'_, W> {
     fn look(&self) -> Result<Look, ClaimError> {
         let mut last = None;
         for _ in 0..rounds(ROUNDS) {
-            let Some((fence, name)) = self.scan()?.top() else {
+            let Some((fence, name)) = self.top()? else {
                 return Ok(Look { fence: None, settled: true });
             };
             last = Some(fence);

@@ -107,6 +107,9 @@ impl Model {
                     })?;
                     self.published(state, at, fence.get(), after);
                 }
+                if let (Name::Holding(_), None) = (meaning, after) {
+                    state.others(at).for_each(|worker| worker.seen.pruned = true);
+                }
                 self.see_holders(state);
                 Ok(())
             }

@@ -33,9 +33,10 @@ impl Model {
                 })
             }
             ClaimError::Unsettled { .. } => {
-                // Only others make holdings vanish.
-                self.judge(Promise::P6, self.scenario.workers.len() > 1, || {
-                    "the claims are said to change too fast, and nobody changed them".into()
+                // Only others make holdings vanish, or the loss of power.
+                let seen = &state.workers[at].seen;
+                self.judge(Promise::P6, seen.pruned || seen.outage, || {
+                    "the claims are said to change too fast, and nobody removed one".into()
                 })
             }
             ClaimError::Storage { doing, cause, .. } => {

@@ -75,6 +75,10 @@ mutants! {
     OwnNameNotChecked,
     /// a taker that was overtaken removes its holding, however recent
     OvertakenRemovesOwn,
+    /// a taker that was overtaken does not try again
+    OvertakenGivesUp,
+    /// a taker that was overtaken answers that the claims change too fast
+    OvertakenIsUnsettled,
     /// a fenced write lists and renames, and no taker seals
     NoSeal,
     /// a taker seals before its link
@@ -111,6 +115,10 @@ mutants! {
     LooksBeforeStaging,
     /// a fenced write does not look for higher fences
     NoLook,
+    /// a fenced write goes by a highest name that was gone whenever it looked
+    GoneIsBelieved,
+    /// a listing that shows no holding is believed at once
+    EmptyIsBelieved,
     /// a fenced write is staged where no taker looks
     StagedOutOfReach,
     /// a write whose staged file is gone is said to be done

@@ -32,6 +32,14 @@ impl State {
     pub(crate) fn highest(&self) -> u64 {
         self.told.last().copied().unwrap_or(0)
     }
+
+    /// All workers but one that are in a call.
+    pub(crate) fn others(&mut self, than: usize) -> impl Iterator<Item = &mut Where> {
+        let workers = self.workers.iter_mut().enumerate();
+        workers.filter_map(move |(at, worker)| {
+            (at != than && worker.running.is_some()).then_some(worker)
+        })
+    }
 }
 
 /// Faults that have not struck yet.
@@ -90,6 +98,8 @@ pub(crate) struct Seen {
     pub(crate) behind: bool,
     /// Holdings that others have linked below the highest since it last began a listing.
     pub(crate) late: Vec<Ino>,
+    /// Whether others have removed a holding.
+    pub(crate) pruned: bool,
     /// How many holdings others have published.
     pub(crate) overtaken: u8,
     /// Whether it made a checkpoint visible.

@@ -94,7 +94,8 @@ fn circumstances(scenario: &Scenario) -> Vec<String> {
         told.push(format!("{} kept", scenario.kept_fences));
     }
     if scenario.rounds != 2 {
-        told.push(format!("{} rounds", scenario.rounds));
+        let ending = if scenario.rounds == 1 { "" } else { "s" };
+        told.push(format!("{} round{ending}", scenario.rounds));
     }
     if *crashes > 0 {
         told.push(format!("{crashes} killed"));

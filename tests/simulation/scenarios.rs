@@ -164,6 +164,13 @@ pub(crate) fn whole() -> Vec<Scenario> {
         scenario("little kept, writer", [a(&[]), b(&[TAKE, TAKE]), writer(&[WRITE])])
             .from(ENDED)
             .kept(1),
+        // What was taken without a seal goes by while the writer lists.
+        scenario("little kept, writer and a peer", {
+            [a(&[]), b(&[TAKE, PEER_TAKE, PEER_TAKE]), writer(&[WRITE])]
+        })
+        .from(ENDED)
+        .kept(1)
+        .rounds(1),
         scenario("power", [a(&[HOLD, RELEASE]), b(&[HOLD])]).power(),
         scenario("power, first claims", [a(&[TAKE]), b(&[TAKE])]).from(Start::Nothing).power(),
         scenario("power, writer", [a(&[]), b(&[TAKE]), writer(&[WRITE])]).from(ENDED).power(),
