@@ -211,7 +211,9 @@ mod tests {
     #[test]
     fn the_way_to_a_run_ends_where_all_runs_are() {
         let way = |run_dir: PathBuf| {
-            way_to(&run_dir).map(|dir| dir.to_string_lossy().into_owned()).collect::<Vec<_>>()
+            way_to(&run_dir)
+                .map(|dir| dir.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/"))
+                .collect::<Vec<_>>()
         };
         let base = Path::new("/base");
         assert_eq!(way(run_dir(base, None, "run_1")), ["/base/run_1", "/base"]);

@@ -120,10 +120,22 @@ fn compare(name: &str, after: &Tree, found: &BTreeMap<String, Vec<u8>>) {
     }
 }
 
+/// Whether this system can have the files of a case: in Windows' names some characters never are.
+fn can_be_laid(case: &Tree) -> bool {
+    let is_kept = |c: char| c < ' ' || "<>:\"|?*".contains(c);
+    let files = case.get("files").expect("files").members();
+    !cfg!(windows) || !files.iter().any(|(name, _)| name.contains(is_kept))
+}
+
 /// Runs every case in a directory of its own below `root`; answers how many there were.
 fn run_all<W: World>(world: &W, root: &Path) -> usize {
+    let mut count = 0;
     for (number, line) in CASES.lines().enumerate() {
         let case = Tree::parse(line.as_bytes()).expect("a case");
+        if !can_be_laid(&case) {
+            continue;
+        }
+        count += 1;
         let name = case.get("name").and_then(Tree::text).expect("a name");
         let run_dir = root.join(format!("run_{number}"));
         put(world, &run_dir, case.get("files").expect("files"));
@@ -132,12 +144,15 @@ fn run_all<W: World>(world: &W, root: &Path) -> usize {
         }
         compare(&name, case.get("after").expect("what is left"), &found(world, &run_dir));
     }
-    CASES.lines().count()
+    count
 }
 
 /// Guards every line of the protocol that workers without this crate speak.
 #[test]
 fn observed_claims_are_reproduced() {
     let root = tempfile::tempdir().expect("a directory");
-    assert!(run_all(&System, root.path()) >= 260, "cases are missing");
+    assert!(
+        run_all(&System, root.path()) >= if cfg!(windows) { 250 } else { 260 },
+        "cases are missing"
+    );
 }

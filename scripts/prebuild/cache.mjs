@@ -54,7 +54,7 @@ export function run(command, args, options = {}) {
   const { error, status, signal, stdout, stderr } = spawnSync(command, args, settled);
   if (error) throw new Error(`${command} could not be started: ${error.message}`);
   if (status !== 0) {
-    const printed = `${stdout ?? ''}${stderr ?? ''}`.trim();
+    const printed = `${stdout ?? ''}${stderr ?? ''}`.trim().slice(-4000);
     const called = [command, ...args].join(' ').slice(0, 200);
     throw new Error(`${called}: ${signal ?? `exit code ${status}`}\n${printed}`);
   }

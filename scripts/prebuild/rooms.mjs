@@ -42,7 +42,7 @@ export const rooms = {
     dying: 20,
     run: inside(() => muslRoot('arm64-musl', 'arm64'), emulator),
   },
-  wine: { spawns: true, dying: 200, run: inside(wineRoot, wine) },
+  wine: { spawns: true, dying: 50, run: inside(wineRoot, wine) },
 };
 
 /** @param {Errand} errand */

@@ -18,8 +18,9 @@ fn errno(code: i32) -> Errno {
 }
 
 /// Errors of files by number, in order, with the errnos that Node.js gives them, where it gives
-/// any. Two differ: by `INVALID_FUNCTION` a volume says that it has no hard links, and by
-/// `DIRECTORY` the system says that something is none.
+/// any. Three differ: by `INVALID_FUNCTION` a volume says that it has no hard links, by `DIRECTORY`
+/// the system says that something is none, and what `INVALID_NAME` is about cannot be there, which
+/// is more than that it is not.
 const NAMES: &[(i32, Errno)] = &[
     (1, ENOTSUP),         // INVALID_FUNCTION
     (2, ENOENT),          // FILE_NOT_FOUND
@@ -50,7 +51,7 @@ const NAMES: &[(i32, Errno)] = &[
     (112, ENOSPC),        // DISK_FULL
     (121, ETIMEDOUT),     // SEM_TIMEOUT
     (122, EINVAL),        // INSUFFICIENT_BUFFER
-    (123, ENOENT),        // INVALID_NAME
+    (123, EINVAL),        // INVALID_NAME
     (145, ENOTEMPTY),     // DIR_NOT_EMPTY
     (161, ENOENT),        // BAD_PATHNAME
     (170, EBUSY),         // BUSY
@@ -89,7 +90,9 @@ mod tests {
     #[test]
     fn errors_are_told_by_the_names_that_unix_has() {
         assert!(NAMES.is_sorted_by(|(one, _), (next, _)| one < next));
-        for (code, name) in [(2, ENOENT), (183, EEXIST), (1, ENOTSUP), (2250, ENOTCONN)] {
+        for (code, name) in
+            [(2, ENOENT), (123, EINVAL), (183, EEXIST), (1, ENOTSUP), (2250, ENOTCONN)]
+        {
             assert_eq!(errno(code), name, "{code}");
         }
         assert_eq!(errno(ERROR_ACCESS_DENIED), EPERM);

@@ -31,7 +31,7 @@ const ERROR_NOT_SUPPORTED: i32 = 50;
 const ERROR_INVALID_PARAMETER: i32 = 87;
 
 /// How long to wait between attempts at what somebody else has open, 288 ms in all.
-const PAUSES_MS: [u64; 10] = [1, 2, 5, 10, 20, 50, 50, 50, 50, 50];
+pub(super) const PAUSES_MS: [u64; 10] = [1, 2, 5, 10, 20, 50, 50, 50, 50, 50];
 
 #[link(name = "kernel32")]
 unsafe extern "system" {
