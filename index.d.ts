@@ -641,7 +641,8 @@ export interface ClaimNextOptions extends ClaimRunOptions {
   readonly orderBy?: 'runId' | 'createdAt';
   /**
    * Whether a run whose row cannot be told refuses the call when it would be next, as it does by
-   * default, or is passed over; a listing with `damaged: 'report'` names it.
+   * default, or is passed over; a listing with `damaged: 'report'` names it. One that matches and
+   * cannot be claimed, for want of rights to it for instance, refuses the call in either case.
    */
   readonly damaged?: 'refuse' | 'report';
 }

@@ -1,7 +1,7 @@
 // Taking the next run of a queue in one call.
 
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { addon, bodyOf, claimsOf, HOUR_MS, namesOf, noFaults } from './helpers.mjs';
@@ -233,6 +233,17 @@ describe('names that are kept from call to call', () => {
     assert.equal(await take(), undefined);
     layTree(filesOf('run_c/children/run_d'), baseDir);
     assert.equal(await take(), 'run_d');
+  });
+
+  // Guards whoever wants to be told: another's call that passes over trouble does not use it up.
+  test('keep the trouble there was in reading them', async () => {
+    const { baseDir, store } = storeOver(filesOf('run_a', 'run_b', 'run_c'));
+    symlinkSync('children', join(baseDir, 'run_b/children'));
+    letNamesBeKept(baseDir);
+    const next = (damaged) => store.claimNext(scope, { ...asWorker('w'), damaged });
+    await assert.rejects(next('refuse'), /run_b/);
+    assert.equal((await next('report')).entry.runId, 'run_a');
+    await assert.rejects(next('refuse'), /run_b/);
   });
 
   // Guards the price of a claim in a large tree, most of which is for the names.

@@ -223,6 +223,10 @@ test('bad input is refused, naming the argument', async () => {
   assert.deepEqual(readdirSync(config.baseDir), []);
 });
 
+function throwIt(what) {
+  throw what;
+}
+
 // Guards the disk from checkpoints that no reader would accept, and tells why.
 test('a checkpoint that would not read back is refused before anything is written', async () => {
   const { store, config } = makeStore();
@@ -250,6 +254,7 @@ test('a checkpoint that would not read back is refused before anything is writte
     [circular, noJson, TypeError],
     [{ ...base, big: 1n }, noJson, TypeError],
     [{ ...base, toJSON: () => undefined }, noJson, TypeError],
+    [{ ...base, toJSON: () => throwIt(Symbol('of its own')) }, noJson],
     [{ ...base, x: { toJSON: () => assert.fail('their own') } }, noJson, assert.AssertionError],
     [{ ...base, deep }, noJson, RangeError],
   ]) {

@@ -35,6 +35,27 @@ function threeRuns() {
   });
 }
 
+// Guards whoever lists against whoever deletes what is done: a directory that was deleted while it is
+// open answers so. What is gone is no fault, and refuses nothing.
+test('a run that is deleted while it is looked at is not there', { skip: noFaults }, async () => {
+  const baseDir = threeRuns();
+  const fault = ['getdents64:error=ENOENT'];
+  const gone = [join(baseDir, 'run_b/checkpoints')];
+  const { outcomes } = await listUnder(baseDir, { fault, paths: gone }, {}, { damaged: 'report' });
+  for (const { value, error } of outcomes) {
+    assert.deepEqual(
+      idsOf(value?.entries ?? []),
+      ['run_a', 'run_b/run_bb', 'run_c'],
+      error?.message,
+    );
+    assert.deepEqual(value.damaged ?? [], []);
+  }
+  const claims = [join(baseDir, 'run_b/claims')];
+  const [{ value }] = (await listUnder(baseDir, { fault, paths: claims }, { claimed: false }))
+    .outcomes;
+  assert.ok(idsOf(value.entries).includes('run_b'));
+});
+
 describe('what may not be read', { skip: noFaults }, () => {
   const places = {
     'a checkpoint': { at: () => 'cp_own.json', file: 'cp_own.json', dir: 'run_b/checkpoints' },

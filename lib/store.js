@@ -127,8 +127,17 @@ function asJson(step) {
   try {
     return step();
   } catch (cause) {
-    const message = `checkpoint cannot be written as JSON: ${cause?.message ?? cause}`;
+    const message = `checkpoint cannot be written as JSON: ${whyOf(cause)}`;
     throw refuse('invalid_config', message, { details: { argument: 'checkpoint' }, cause });
+  }
+}
+
+/** What was thrown, as text; the host can throw what has none. */
+function whyOf(cause) {
+  try {
+    return String(cause?.message ?? cause);
+  } catch {
+    return 'what it threw has no text';
   }
 }
 

@@ -246,6 +246,20 @@ describe('publishing', () => {
     assert.equal(code, 0);
     assert.deepEqual(given, []);
     assert.equal(stdout.match(/^\$ npm publish /gm).length, 9);
+    assert.match(stdout, /9 of 9 packages would be published/);
+    assert.doesNotMatch(stdout, /--tag/);
+  });
+
+  // Guards those who install without a version: what comes before a release is not for them.
+  it('makes what comes before a release nobody’s latest', async () => {
+    const dir = sources();
+    has = new Map();
+    const early = '9.8.7-rc.1';
+    assert.equal((await script(dir, 'version', [early])).code, 0);
+    const text = JSON.stringify([...manifests()]).replaceAll(`"${version}"`, `"${early}"`);
+    const { code, stdout } = await publish(dir, pack(dir, new Map(JSON.parse(text))), '--dry-run');
+    assert.equal(code, 0, stdout);
+    assert.equal(stdout.match(/^\$ npm publish .* --tag next$/gm).length, 9);
   });
 
   it('goes on with a release that broke off, and never over another', async () => {

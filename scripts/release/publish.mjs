@@ -41,7 +41,8 @@ if (faults.length > 0) fail(faults);
 
 const toPublish = archives.filter(isNew);
 for (const { file } of toPublish) publish(file);
-console.log(`${version}: ${toPublish.length} of ${archives.length} packages published`);
+const done = values['dry-run'] ? 'packages would be published' : 'packages published';
+console.log(`${version}: ${toPublish.length} of ${archives.length} ${done}`);
 
 function fail(faults) {
   console.error(`nothing was published:\n${faults.join('\n')}`);
@@ -68,6 +69,8 @@ function isNew({ file, manifest }) {
 function publish(file) {
   const args = ['publish', path.resolve(file), '--access', 'public', '--ignore-scripts'];
   args.push(`--provenance=${!values['no-provenance']}`);
+  // What comes before a release is for those who ask for it by this name.
+  if (version.includes('-')) args.push('--tag', 'next');
   console.log(`$ npm ${args.join(' ')}`);
   if (values['dry-run']) return;
   execFileSync('npm', args, { stdio: 'inherit', shell: process.platform === 'win32' });

@@ -27,7 +27,11 @@ pub(super) fn judge<W: World>(
     now: Millis,
 ) -> Result<Option<Row>, ListError> {
     let run_dir = names::run_dir(base, id.parent.as_deref(), &id.run);
-    let read_claim = || Ok::<_, ClaimError>(claim::read(world, &run_dir)?.map(|l| shown(l, now)));
+    let read_claim = || match claim::read(world, &run_dir) {
+        // It was deleted while it was looked at.
+        Err(error) if error.cause().is_some_and(|cause| cause.errno == Errno::ENOENT) => Ok(None),
+        settled => Ok::<_, ClaimError>(settled?.map(|lease| shown(lease, now))),
+    };
     let early = filter.claimed.map(|_| read_claim());
     if let Some(Ok(claim)) = &early
         && !filter.keeps_claim(claim.as_ref().is_some_and(|claim| !claim.expired))
@@ -49,7 +53,11 @@ pub(super) fn judge_checkpoints<W: World>(
     now: Millis,
 ) -> Result<Option<Row>, ReadError> {
     let run_dir = names::run_dir(base, id.parent.as_deref(), &id.run);
-    let row = read_checkpoints(world, &run_dir, id, now)?;
+    let row = match read_checkpoints(world, &run_dir, id, now) {
+        // It was deleted while it was looked at.
+        Err(ReadError::Storage { cause, .. }) if cause.errno == Errno::ENOENT => None,
+        settled => settled?,
+    };
     Ok(row.filter(|row| filter.keeps_park(row.tally.park_state())))
 }
 

@@ -86,7 +86,7 @@ pub fn list<W: World + Sync>(
         limit: query.limit,
         look_ahead: true,
     };
-    let mut damaged = untold(&mut names.tree, terms)?;
+    let mut damaged = untold(&names.tree, terms)?;
     let found = walk(world, base, &mut names.tree, key.as_ref(), terms);
     if let Some(refused) = found.refused {
         return Err(refused);
@@ -104,8 +104,9 @@ pub fn list<W: World + Sync>(
 }
 
 /// Runs whose sub-runs cannot be told: any page may lack them.
-fn untold(tree: &mut tree::Tree, terms: Terms) -> Result<Vec<Damaged>, ListError> {
-    let troubles = tree.troubles.drain(..).map(|(run, error)| {
+fn untold(tree: &tree::Tree, terms: Terms) -> Result<Vec<Damaged>, ListError> {
+    // They stay with the names, which the next call may use.
+    let troubles = tree.troubles.iter().cloned().map(|(run, error)| {
         let (run, error) = (tree::RunId { run, parent: None }, ListError::from(error));
         if terms.report { Ok(Damaged::new(run, &error)) } else { Err(error) }
     });

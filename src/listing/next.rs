@@ -19,6 +19,7 @@ use super::walk::{Terms, place_of, walk};
 use crate::claim::{self, Request};
 use crate::directory::Durability;
 use crate::env::World;
+use crate::errno::Errno;
 use crate::error::ListError;
 use crate::names;
 use crate::types::{Holder, Lease, Millis};
@@ -141,8 +142,14 @@ fn take<W: World>(
     let Some(request) = request.map(Request::of_a_free_run) else {
         return Ok(None);
     };
-    let Some(lease) = claim::acquire(world, &run_dir, &request)? else {
-        return Ok(None);
+    let lease = match claim::acquire(world, &run_dir, &request) {
+        Ok(Some(lease)) => lease,
+        Ok(None) => return Ok(None),
+        // It was deleted while it was claimed.
+        Err(error) if error.cause().is_some_and(|cause| cause.errno == Errno::ENOENT) => {
+            return Ok(None);
+        }
+        Err(error) => return Err(error.into()),
     };
     let judged = judge_checkpoints(world, base, &id, wanted.filter, now);
     if let Ok(Some(row)) = judged {
