@@ -81,8 +81,8 @@ function fencedOut(scope, presented, current) {
   return refuse(
     'storage_error',
     `run ${runId}: a checkpoint was presented under fence ${presented}, but the run's current ` +
-      `fence is ${current}; its writer no longer holds it. Stop working on the run; what was ` +
-      'written before stands.',
+      `fence is ${current}; its writer no longer holds it. If it has renewed since, write under ` +
+      'the newest fence; otherwise stop working on the run. What was written before stands.',
     { details: { runId, presentedFence: presented, currentFence: current } },
   );
 }

@@ -103,7 +103,7 @@ describe('the demo', () => {
     const help = await demo('--help');
     assert.equal(help.code, 0);
     assert.match(help.output, /npm run demo/);
-    for (const wrong of [['--runs', 'many'], ['--rums'], ['--ttl', '0']]) {
+    for (const wrong of [['--runs', 'many'], ['--rums'], ['--ttl', '0'], ['--ttl', '50']]) {
       const { code, output } = await demo(...wrong);
       assert.equal(code, 2, output);
       assert.match(output, new RegExp(wrong[0]));

@@ -71,6 +71,15 @@ test('a missing package is named, and so is the machine', async () => {
   assert.ok(error.said.message.includes(packageName));
 });
 
+// Guards whoever packed a clone: nothing was left out, and to install that again does not help.
+test('a copy that was packed from the sources says that it is one', async () => {
+  const dir = project();
+  copyFileSync(join(packageRoot, 'package.json'), join(dir, 'node_modules/fencelink/package.json'));
+  const [first, advice] = linesOf(await firstCall(dir));
+  assert.ok(first.includes(`this copy was packed from the sources`), first);
+  assert.match(advice, /^Install a release; or build a clone with `npm run build`/);
+});
+
 // Guards those whose lock file or node_modules was made elsewhere: it says what is there instead.
 test('packages of other platforms are named beside the missing one', async () => {
   const dir = project();

@@ -256,8 +256,9 @@ test('a worker that is held up while others pass by', options, async (t) => {
       faults: (runDir) => ({
         paths: [claimsOf(runDir)],
         inject: [
-          // Of what is opened in the directory, the first is itself, the second a nameless file.
-          'openat:error=EOPNOTSUPP:when=2',
+          // Of what is opened in the directory, the first is itself, the second itself for another
+          // listing, the third a nameless file.
+          'openat:error=EOPNOTSUPP:when=3',
           'link,linkat:error=EEXIST:delay_enter=DELAY:when=1',
         ],
       }),

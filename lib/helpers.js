@@ -15,8 +15,8 @@ function checkMethod(store, method) {
   const name = store?.constructor?.name;
   throw refuse(
     'capability_unavailable',
-    `the store${name ? ` (${name})` : ''} does not implement \`${method}\`; ` +
-      'use one that does, or keep to a single worker and do not claim.',
+    `the store${name ? ` (${name})` : ''} does not implement \`${method}\`; use one that does` +
+      (method === 'listDurableRuns' ? '.' : ', or keep to a single worker and do not claim.'),
   );
 }
 

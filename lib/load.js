@@ -9,7 +9,8 @@
 const { existsSync } = require('node:fs');
 const { dirname, join } = require('node:path');
 const { refuse } = require('../errors.js');
-const { version } = require('../package.json');
+/** @type {{ version: string, optionalDependencies?: object }} */
+const { optionalDependencies, version } = require('../package.json');
 const { describePlatform, flawOf, platformKey } = require('./platform.js');
 
 /** Each is named in full, for tools that read from the source which files a program needs. */
@@ -119,6 +120,14 @@ function missing(key, cause) {
       `there is no package for this platform, ${describePlatform()}.`,
       `There are packages for ${PLATFORMS.join(', ')}. Elsewhere, build it from its sources.`,
       details,
+    );
+  }
+  if (optionalDependencies === undefined) {
+    return unusable(
+      `this copy was packed from the sources, and not from a release; this is ${describePlatform()}.`,
+      `Install a release; or build a clone with \`npm run build\`, and install its folder.`,
+      details,
+      cause,
     );
   }
   const others = PLATFORMS.filter(isInstalled).map(packageName);

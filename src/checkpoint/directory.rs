@@ -126,7 +126,7 @@ impl<'w, W: World> Checkpoints<'w, W> {
         self.unusable(name, Unusable::NotACheckpoint(why))
     }
 
-    fn unusable(&self, name: &OsStr, why: Unusable) -> ReadError {
+    pub(crate) fn unusable(&self, name: &OsStr, why: Unusable) -> ReadError {
         let file = name.to_string_lossy().into_owned();
         ReadError::Unusable { dir: self.path.clone(), file, why }
     }

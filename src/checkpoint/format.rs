@@ -37,6 +37,21 @@ pub enum Pending {
     Malformed(&'static str),
 }
 
+impl Pending {
+    /// The decision that is waited for, if any.
+    ///
+    /// # Errors
+    ///
+    /// [`Unusable`]: a listing could not tell of the run.
+    pub fn judged(self) -> Result<Option<Park>, Unusable> {
+        match self {
+            Pending::None => Ok(None),
+            Pending::Parked(park) => Ok(Some(park)),
+            Pending::Malformed(why) => Err(Unusable::NotACheckpoint(why)),
+        }
+    }
+}
+
 /// A run that was stopped for a decision.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Park {

@@ -67,8 +67,9 @@ impl fmt::Display for WriteError {
             WriteError::Overtaken { run, presented, current } => write!(
                 out,
                 "run {run}: a checkpoint was presented under fence {presented}, but the run's \
-                 current fence is {current}; its writer no longer holds it. Stop working on the \
-                 run; what was written before stands.",
+                 current fence is {current}; its writer no longer holds it. If it has \
+                 renewed since, write under the newest fence; otherwise stop working on the run. \
+                 What was written before stands.",
             ),
             WriteError::Storage { dir, file, cause, .. }
                 if *cause == (FsError { op: Op::Create, errno: Errno::EEXIST }) =>

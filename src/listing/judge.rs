@@ -5,7 +5,6 @@ use super::page::Filter;
 use super::park::Wait;
 use super::tree::RunId;
 use crate::checkpoint::Checkpoints;
-use crate::checkpoint::format::{Pending, Unusable};
 use crate::claim;
 use crate::env::World;
 use crate::errno::Errno;
@@ -78,17 +77,7 @@ fn read_checkpoints<W: World>(
         let Some(summary) = checkpoints.read(&name)?.map(|checkpoint| checkpoint.summary) else {
             continue;
         };
-        let pending = match summary.pending {
-            Pending::None => None,
-            Pending::Parked(pending) => Some(pending),
-            Pending::Malformed(why) => {
-                return Err(ReadError::Unusable {
-                    dir: names::checkpoints_dir(run_dir),
-                    file: name.to_string_lossy().into_owned(),
-                    why: Unusable::NotACheckpoint(why),
-                });
-            }
-        };
+        let pending = summary.pending.judged().map_err(|why| checkpoints.unusable(&name, why))?;
         let glance = Glance {
             created_at: summary.created_at,
             run_created_at: summary.run_created_at,
