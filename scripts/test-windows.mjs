@@ -27,7 +27,7 @@ process.on('exit', () => rmSync(work, { recursive: true, force: true, maxRetries
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1));
 
 say(`building the tests for ${triple}`);
-const what = ['--no-default-features', '--lib', '--tests', '--profile', 'test', '--target', triple];
+const what = ['--no-default-features', '--tests', '--profile', 'test', '--target', triple];
 const directory = path.join(root, 'target/windows');
 const printed = cargo(kind, directory, [...what, '--message-format', 'json'], {
   stdio: ['ignore', 'pipe', 'inherit'],

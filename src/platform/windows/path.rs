@@ -36,6 +36,10 @@ pub(super) fn verbatim(op: Op, path: &Path) -> FsResult<PathBuf> {
     let mut verbatim = PathBuf::from(root);
     for part in parts {
         match part {
+            // A colon leads to another stream of a file.
+            Component::Normal(name) if name.as_encoded_bytes().contains(&b':') => {
+                return Err(FsError { op, errno: Errno::EINVAL });
+            }
             Component::Normal(name) => verbatim.push(name),
             Component::ParentDir => drop(verbatim.pop()),
             Component::Prefix(_) | Component::RootDir | Component::CurDir => {}
@@ -64,6 +68,10 @@ mod tests {
         ] {
             let spelled = verbatim(Op::Open, Path::new(path)).expect("a path");
             assert_eq!(spelled.as_os_str(), expected, "{path}");
+        }
+        for path in [r"C:\runs\x:y", r"C:\x:y\claims"] {
+            let refused = verbatim(Op::Mkdir, Path::new(path)).expect_err(path);
+            assert_eq!(refused, FsError { op: Op::Mkdir, errno: Errno::EINVAL });
         }
         let current = std::env::current_dir().expect("there is a current directory");
         let current = verbatim(Op::Open, &current).expect("a path");
