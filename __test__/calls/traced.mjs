@@ -19,6 +19,8 @@ const HELD_UP_US = 600_000_000;
 
 export class TracedProcess {
   #child;
+  /** The threads that it has from the start; those that come later are the addon's. */
+  #ofNode = [];
   #log = join(tempDir(), 'trace');
 
   /**
@@ -83,11 +85,18 @@ export class TracedProcess {
     if (!this.#child) {
       this.#child = fork(workerFile('operations.mjs'));
       await once(this.#child, 'message');
+      this.#ofNode = this.#tasks();
     }
     // A thread that is idle for long ends, and one that is not idle again yet is passed by: in either
-    // case a new one would make the calls, and would not be traced.
+    // case a new one makes the calls. It has to be traced too, also when it comes late.
     await this.#ask({ config: { baseDir: '.' }, method: 'currentFence', args: ['.'] });
-    await until(() => this.#threads().every((id) => this.#sleeps(id)));
+    let before;
+    await until(() => {
+      const now = this.#threads().map((id) => this.#statusOf(id));
+      const stay = now.join() === before;
+      before = now.join();
+      return stay && now.every((status) => /^State:\s+S /m.test(status));
+    });
   }
 
   #ask({ config, attribution, method, args }) {
@@ -105,14 +114,16 @@ export class TracedProcess {
 
   /** The addon's threads: one, or more where a call came before the last had its thread idle. */
   #threads() {
-    const tasks = `/proc/${this.#child.pid}/task`;
-    const nameOf = (id) => readFileSync(join(tasks, id, 'comm'), 'utf8').trim();
-    return readdirSync(tasks).filter((id) => nameOf(id) === 'fencelink');
+    return this.#tasks().filter((id) => !this.#ofNode.includes(id));
   }
 
-  #sleeps(id) {
-    const status = readFileSync(`/proc/${this.#child.pid}/task/${id}/status`, 'utf8');
-    return /^State:\s+S /m.test(status);
+  #tasks() {
+    return readdirSync(`/proc/${this.#child.pid}/task`);
+  }
+
+  /** What a thread does, and how often it was switched to so far. */
+  #statusOf(id) {
+    return readFileSync(`/proc/${this.#child.pid}/task/${id}/status`, 'utf8');
   }
 
   #lines() {
