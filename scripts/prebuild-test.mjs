@@ -1,11 +1,6 @@
 // Tries what goes out: packs it, serves it from a registry on loopback, installs it for each
 // platform as somebody else would, and has it run on every runtime that can run here
 // (scripts/targets.mjs). Prints a table; fails when anything in it is not as it should be.
-//
-//   npm run prebuild:test             everything; after `npm run prebuild`
-//   npm run prebuild:test -- KEY…     those platforms only: linux-x64-gnu, …
-//
-// It needs Debian 12 on x86-64, and root's rights to enter the folders that hold other systems.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,12 +9,24 @@ import Table from 'cli-table3';
 import { platformKey } from '../lib/platform.js';
 import { pack } from './pack.mjs';
 import { say, seconds } from './prebuild/cache.mjs';
+import { command } from './prebuild/command.mjs';
 import { install, installFaults, typeCheck } from './prebuild/consumers.mjs';
 import { controls } from './prebuild/controls.mjs';
 import { serve } from './prebuild/registry.mjs';
 import { thisRuntime } from './prebuild/runtimes.mjs';
 import { trialsOf, tried } from './prebuild/trials.mjs';
-import { targets as all, targetsOf } from './targets.mjs';
+import { targets as all } from './targets.mjs';
+
+const HELP = `Packs what npm run prebuild has built, installs it as others would, and runs it on every runtime that
+can run here.
+
+  npm run prebuild:test [-- KEY…]
+
+  --help  this text
+
+KEYs are platforms: linux-x64-gnu, …; all of them unless some are named. It takes Debian 12 on
+x86-64, root's rights to enter the folders that hold other systems, and the registries of npm, Debian
+and Python; about 6 GB in the user's cache folder.`;
 
 /** How many runtimes are tried at a time. */
 const AT_ONCE = 2;
@@ -27,7 +34,7 @@ const AT_ONCE = 2;
 /** @typedef {{ platform: string, what: string, fault: string | null, told: string }} Row */
 
 const begun = Date.now();
-const targets = targetsOf(process.argv.slice(2));
+const { targets } = command('npm run prebuild:test', HELP);
 const work = mkdtempSync(path.join(tmpdir(), 'fencelink-consumers-'));
 process.on('exit', () => rmSync(work, { recursive: true, force: true, maxRetries: 5 }));
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1));

@@ -1,24 +1,23 @@
-// Builds the binary of every platform, looks at each, and leaves them in prebuilt/:
-//
-//   npm run prebuild              all of them
-//   npm run prebuild -- KEY…      those: linux-x64-gnu, … (scripts/targets.mjs)
-//   npm run prebuild -- --check   builds nothing; looks at what is in prebuilt/
-//
-// What it needs for platforms other than this one it fetches into the user's cache folder and
-// keeps there. For all of them from Linux it needs Debian 12 on x86-64, Python 3 with venv, and the
-// registries of Rust, Debian and Python.
+// Builds the binary of every platform, looks at each, and leaves them in prebuilt/. What it needs
+// for platforms other than this one it fetches into the user's cache folder, and keeps there.
 
-import { parseArgs } from 'node:util';
 import { build, stage } from './prebuild/build.mjs';
 import { say } from './prebuild/cache.mjs';
 import { checkBinary } from './prebuild/check.mjs';
-import { targetsOf } from './targets.mjs';
+import { command } from './prebuild/command.mjs';
 
-const { values, positionals } = parseArgs({
-  options: { check: { type: 'boolean' } },
-  allowPositionals: true,
-});
-const targets = targetsOf(positionals);
+const HELP = `Builds the binaries of the platforms into prebuilt/, and looks at each.
+
+  npm run prebuild [-- OPTION] [KEY…]
+
+  --check  builds nothing; looks at what is in prebuilt/
+  --help   this text
+
+KEYs are platforms: linux-x64-gnu, …; all of them unless some are named. To build them all it takes
+Debian 12 on x86-64, Python 3 with venv, and the registries of Rust, Debian and Python; about 2 GB in
+the user's cache folder.`;
+
+const { values, targets } = command('npm run prebuild', HELP, { check: { type: 'boolean' } });
 if (!values.check) build(targets);
 
 let failed = false;

@@ -113,15 +113,3 @@ export const packageName = ({ key }) => `@fencelink/${key}`;
 
 /** The name of a target's binary, in its package and everywhere. */
 export const binaryName = ({ key }) => `fencelink.${key}.node`;
-
-/** The targets of these keys, or all of them; throws for a key that is none. */
-export function targetsOf(keys) {
-  if (keys.length === 0) return targets;
-  return keys.map((key) => {
-    const target = targets.find((other) => other.key === key);
-    if (!target) {
-      throw new Error(`no target is called ${key}; there are ${targets.map((t) => t.key)}`);
-    }
-    return target;
-  });
-}

@@ -13,14 +13,14 @@ import path from 'node:path';
 import { cargo, wayOf } from './prebuild/build.mjs';
 import { root, say } from './prebuild/cache.mjs';
 import { rooms } from './prebuild/rooms.mjs';
-import { targetsOf } from './targets.mjs';
+import { targets } from './targets.mjs';
 
 /** It asks Node.js how JavaScript reads numbers, and there is none in there. */
 const ELSEWHERE = ['json_differential'];
 
 const MOST_MS = 8 * 60 * 1000;
 
-const [target] = targetsOf(['win32-x64-msvc']);
+const [target] = targets.filter(({ key }) => key === 'win32-x64-msvc');
 const { kind, triple } = wayOf(target);
 const work = mkdtempSync(path.join(tmpdir(), 'fencelink-windows-'));
 process.on('exit', () => rmSync(work, { recursive: true, force: true, maxRetries: 5 }));

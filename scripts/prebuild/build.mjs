@@ -112,12 +112,14 @@ function flagsFor(target, kind) {
   if (target.os === 'win32' && zig) {
     // Without a list of exports every function of the crate is one, and nothing is left out.
     flags.push(`-Clink-arg=${path.join(root, 'scripts/prebuild/exports.def')}`, '-Clink-arg=-s');
+  } else if (target.os === 'win32') {
+    // The library of Microsoft's compiler is not part of Windows.
+    flags.push('-Ctarget-feature=+crt-static');
   }
-  if (target.os === 'darwin' && zig) {
-    // The linker exports all that is visible.
-    flags.push('-Zdefault-visibility=hidden');
+  if (target.os === 'darwin') {
     flags.push(`-Clink-arg=-Wl,-install_name,@rpath/${binaryName(target)}`);
-    flags.push('-Clink-arg=-Wl,-dead_strip_dylibs');
+    // By zig, all that is visible is exported.
+    if (zig) flags.push('-Zdefault-visibility=hidden', '-Clink-arg=-Wl,-dead_strip_dylibs');
   }
   return flags;
 }

@@ -29,7 +29,7 @@ const SYSTEMS = {
     format: 'MachO',
     x64: 'X86_64',
     arm64: 'ARM64',
-    libraries: /^\/usr\/lib\/libSystem\.B\.dylib$/,
+    libraries: /^\/usr\/lib\/lib(System\.B|iconv\.2|charset\.1)\.dylib$/,
     // What the linker adds; it cannot be told not to.
     added: /^_?_(is(Platform|OS)VersionAtLeast|mh_dylib_header|dso_handle)$/,
   },

@@ -42,7 +42,8 @@ export async function install(work, registry, { target, scripts = false }) {
     PATH: commands(work),
     HOME: work,
     npm_config_registry: registry,
-    npm_config_cache: path.join(consumer, '.npm-cache'),
+    // Of its own, since what a package is called by its name and version changes here.
+    npm_config_cache: `${consumer}-npm-cache`,
   };
   await execute('npm', args, { cwd: consumer, env });
   cpSync(path.join(root, TRIAL), consumer, { recursive: true });

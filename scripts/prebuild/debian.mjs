@@ -59,6 +59,8 @@ export function aptEnvironment() {
     'Dir::Etc::sourceparts': path.join(folder, 'sources'),
     'APT::Sandbox::User': 'root',
     'Acquire::Languages': 'none',
+    // What is named without a release is of the one that runs here.
+    'APT::Default-Release': '/^bookworm(|-updates|-security)$/',
   };
   const lines = Object.entries(settings).map(([name, value]) => `${name} "${value}";`);
   writeFileSync(config, `${lines.join('\n')}\nAPT::Architectures { "amd64"; "arm64"; };\n`);
