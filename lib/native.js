@@ -5,6 +5,8 @@
  * imports the package for its types or its pure helpers needs no binary.
  */
 
+// Kept from before a test replaces it by one that stands still.
+const { setImmediate } = require('node:timers');
 const { refusal } = require('../errors.js');
 const { load } = require('./load.js');
 
@@ -20,11 +22,15 @@ function addon() {
   return binding;
 }
 
+/**
+ * The event loop turns once before whoever waits goes on: several answers can be there at once,
+ * and a loop of calls that finds each of its answers there already would keep timers waiting.
+ */
 function settle(ticket, answer) {
   const resolve = waiting.get(ticket);
   waiting.delete(ticket);
   calls.settled();
-  resolve(answer);
+  setImmediate(resolve, answer);
 }
 
 /** Calls a function of the addon on this thread; what it refuses is thrown. */

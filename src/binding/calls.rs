@@ -5,6 +5,11 @@
 //! pool; and a volume that hangs must not stop claims on a healthy one, so a thread that is stuck
 //! in a call is not waited for: the next call gets another. The first call starts the first
 //! thread; a thread that finds nothing to do for ten seconds ends.
+//!
+//! To put the JavaScript thread to sleep and to wake it again takes as long as a claim does. So it
+//! stays awake for a moment when it has nothing else to wait for.
+
+#![allow(clippy::disallowed_types, reason = "how long an answer takes judges no lease")]
 
 use super::answer::{Answer, Refusal};
 use super::threads;
@@ -12,7 +17,20 @@ use napi::bindgen_prelude::{Env, FnArgs, Function, Result};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi_derive::napi;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::yield_now;
+use std::time::{Duration, Instant};
+
+/// How long a JavaScript thread stays awake for an answer: two claims on a local volume, and
+/// little beside what an event loop does anyway.
+const MOMENT: Duration = Duration::from_micros(100);
+
+/// How many calls are unanswered, of all JavaScript threads.
+static UNANSWERED: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether the last answer took less than a moment. Where volumes are slower, nobody stays awake.
+static PROMPT: AtomicBool = AtomicBool::new(false);
 
 type Handed = FnArgs<(f64, Answer)>;
 type Hand = ThreadsafeFunction<Handed, (), Handed, napi::Status, false>;
@@ -53,8 +71,21 @@ impl Calls {
             self.keep_alive(env, true)?;
         }
         self.under_way += 1;
-        let errand = Errand { hand: self.hand.clone(), ticket, answer: None };
+        let others = UNANSWERED.fetch_add(1, Ordering::Relaxed);
+        let stays_awake = self.under_way == 1 && others == 0 && PROMPT.load(Ordering::Relaxed);
+        let started = Instant::now();
+        let answered = Arc::new(AtomicBool::new(false));
+        let errand = Errand {
+            hand: self.hand.clone(),
+            ticket,
+            started,
+            answer: None,
+            answered: answered.clone(),
+        };
         threads::run(move || errand.answer(run(job)));
+        while stays_awake && !answered.load(Ordering::Relaxed) && started.elapsed() < MOMENT {
+            yield_now();
+        }
         Ok(())
     }
 
@@ -69,7 +100,10 @@ impl Calls {
 struct Errand {
     hand: Arc<Mutex<Hand>>,
     ticket: f64,
+    started: Instant,
     answer: Option<Answer>,
+    /// Set once the answer has been handed back.
+    answered: Arc<AtomicBool>,
 }
 
 impl Errand {
@@ -81,9 +115,13 @@ impl Errand {
 impl Drop for Errand {
     fn drop(&mut self) {
         let answer = self.answer.take().unwrap_or_else(|| Refusal::no_thread("none to be had"));
+        PROMPT.store(self.started.elapsed() < MOMENT, Ordering::Relaxed);
+        UNANSWERED.fetch_sub(1, Ordering::Relaxed);
         let hand = self.hand.lock().unwrap_or_else(PoisonError::into_inner);
         // A status other than success says that the JavaScript thread has ended.
         hand.call((self.ticket, answer).into(), ThreadsafeFunctionCallMode::NonBlocking);
+        drop(hand);
+        self.answered.store(true, Ordering::Relaxed);
     }
 }
 
