@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { packageRoot, tempDir } from './helpers.mjs';
 import {
@@ -161,6 +161,23 @@ test('a binary that was cut short is refused, and kills nobody', onLinux, async 
   const error = await firstCall(dir);
   assert.equal(error.said.code, 'ERR_DLOPEN_FAILED', 'what is shorter still, the system refuses');
   linesOf(error);
+});
+
+// A file has its size before its bytes: so it is left by a machine that lost its power.
+test('a binary whose end was never written is refused, and kills nobody', onLinux, async () => {
+  const dir = project();
+  const file = addPlatform(dir, key, { put: put(readFileSync(binary).fill(0, 500_000)) });
+  const [first] = linesOf(await firstCall(dir));
+  const why = 'it ends in zeros, and was never written whole';
+  assert.ok(first.includes(`${file} cannot be loaded: ${why}; this is ${key}`), first);
+});
+
+test('a package whose package.json cannot be read is refused as such', async () => {
+  const dir = project();
+  const file = addPlatform(dir, key, { put: put(readFileSync(binary)) });
+  writeFileSync(join(dirname(file), 'package.json'), '{');
+  const [first] = linesOf(await firstCall(dir));
+  assert.match(first, new RegExp(`@fencelink/${key} cannot be loaded: .*JSON`));
 });
 
 // Guards the truth: of such a file the system says that it does not exist.

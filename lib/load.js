@@ -60,6 +60,8 @@ function manifestOf(key) {
   try {
     return require.resolve(manifestName(key));
   } catch (cause) {
+    const unread = cause?.name === 'SyntaxError' || cause?.code === 'ERR_INVALID_PACKAGE_CONFIG';
+    if (unread) throw broken(key, packageName(key), textOf(cause), REINSTALL, cause);
     throw missing(key, cause);
   }
 }

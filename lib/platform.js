@@ -47,9 +47,12 @@ function startOfProgram() {
 function look(path) {
   const file = openSync(path, 'r');
   try {
+    const { size } = fstatSync(file);
     const start = Buffer.alloc(4096);
     readSync(file, start, 0, start.length, 0);
-    return { start, size: fstatSync(file).size };
+    const end = Buffer.alloc(64);
+    readSync(file, end, 0, end.length, Math.max(0, size - end.length));
+    return { start, end, size };
   } finally {
     closeSync(file);
   }
@@ -78,14 +81,17 @@ const ELF_MACHINES = { 62: 'x64', 183: 'arm64' };
  */
 function flawOf(path) {
   if (process.platform !== 'linux' || !existsSync(path)) return undefined;
-  const { start, size } = look(path);
+  const { start, end, size } = look(path);
   const isElf = start.readUInt32BE(0) === 0x7f454c46;
   const machine = ELF_MACHINES[start.readUInt16LE(18)];
   if (!isElf || machine === undefined) return undefined;
   if (machine !== process.arch) return `it is made for ${machine}`;
   // The table of sections ends the file.
   const whole = Number(start.readBigUInt64LE(40)) + start.readUInt16LE(58) * start.readUInt16LE(60);
-  return size < whole ? `it was cut short, and has ${size} bytes of ${whole}` : undefined;
+  if (size < whole) return `it was cut short, and has ${size} bytes of ${whole}`;
+  return end.every((byte) => byte === 0)
+    ? 'it ends in zeros, and was never written whole'
+    : undefined;
 }
 
 module.exports = { describePlatform, flawOf, platformKey };
