@@ -1,6 +1,15 @@
 // What a command of this project was given.
 
+import { realpathSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+
+/**
+ * Whether a module is the program that was started, and not one that another imports.
+ * @param {string} url its `import.meta.url`
+ */
+export const isProgram = (url) =>
+  process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(url);
 
 /**
  * As `parseArgs`, with a line instead of a stack for a slip of the fingers.

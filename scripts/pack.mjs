@@ -5,7 +5,7 @@
 
 import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { isProgram } from './arguments.mjs';
 import { LICENSES } from './platform-packages.mjs';
 import { stage as binaries } from './prebuild/build.mjs';
 import { root, run, say } from './prebuild/cache.mjs';
@@ -53,7 +53,7 @@ export function archive(place, folder) {
   });
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+if (isProgram(import.meta.url)) {
   pack(packages);
   say(`packed into ${packages}`);
 }

@@ -6,6 +6,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isProgram } from './arguments.mjs';
 import { binaryName, packageName, targets } from './targets.mjs';
 
 /** @typedef {import('./targets.mjs').Target} Target */
@@ -91,7 +92,7 @@ export function files() {
   return made;
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+if (isProgram(import.meta.url)) {
   rmSync(path.join(root, 'npm'), { recursive: true, force: true });
   for (const [file, text] of files()) {
     mkdirSync(path.dirname(path.join(root, file)), { recursive: true });

@@ -4,10 +4,11 @@
 //
 //   node scripts/stage.mjs DIRECTORY
 
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isProgram } from './arguments.mjs';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const require = createRequire(import.meta.url);
@@ -27,10 +28,11 @@ export function publishedManifest() {
   return manifest;
 }
 
-/** Makes `directory`, and puts the package into it. */
+/** Makes `directory`, and puts the package into it. What is there from before would be packed too. */
 export function stage(directory) {
   const manifest = publishedManifest();
   mkdirSync(directory, { recursive: true });
+  if (readdirSync(directory).length > 0) throw new Error(`${directory} is not empty`);
   for (const name of [...manifest.files, 'README.md']) {
     cpSync(path.join(root, name), path.join(directory, name), { recursive: true });
   }
@@ -38,11 +40,16 @@ export function stage(directory) {
   writeFileSync(path.join(directory, 'package.json'), text);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+if (isProgram(import.meta.url)) {
   const [directory] = process.argv.slice(2);
   if (directory === undefined) {
     console.error('usage: node scripts/stage.mjs DIRECTORY');
     process.exit(2);
   }
-  stage(directory);
+  try {
+    stage(directory);
+  } catch (error) {
+    console.error(/** @type {Error} */ (error).message);
+    process.exit(1);
+  }
 }

@@ -21,6 +21,7 @@ const SOURCES = [
   'package-lock.json',
   'Cargo.toml',
   'Cargo.lock',
+  'fuzz/Cargo.lock',
   'errors.js',
   'lib',
 ];
@@ -76,12 +77,14 @@ describe('a new version', () => {
       assert.equal(JSON.parse(read(name)).version, '9.8.7', name);
     }
     assert.match(read('Cargo.toml'), /^name = "fencelink"\nversion = "9\.8\.7"$/m);
-    assert.match(read('Cargo.lock'), /^name = "fencelink"\nversion = "9\.8\.7"$/m);
+    for (const name of ['Cargo.lock', 'fuzz/Cargo.lock']) {
+      assert.match(read(name), /^name = "fencelink"\nversion = "9\.8\.7"$/m);
+    }
     assert.ok(
       read('CHANGELOG.md').includes('## [Unreleased]\n\n## [9.8.7] - 2030-02-01\n\n### Added'),
     );
     // And nothing else is touched: with the old version back, all is as it was.
-    for (const name of SOURCES.slice(0, 4)) {
+    for (const name of SOURCES.slice(0, 5)) {
       const there = read(name).replaceAll('9.8.7', version);
       assert.equal(there, readFileSync(join(packageRoot, name), 'utf8'), name);
     }
@@ -103,6 +106,8 @@ describe('a new version', () => {
 
   for (const [why, args, said] of [
     ['is no version', ['9.8'], '9.8 is no version'],
+    ['has a number that starts with 0', ['9.8.07'], '9.8.07 is no version'],
+    ['comes before a release without saying how', ['9.8.7-rc.'], '9.8.7-rc. is no version'],
     ['was released', ['0.0.1'], 'CHANGELOG.md has a section 0.0.1 already'],
     ['has no such day', ['9.8.7', '--date', 'today'], 'today is no YYYY-MM-DD'],
     ['is not given', [], 'Give one version'],
@@ -137,6 +142,7 @@ test('each place is looked at, the tag and the changelog too', async () => {
     'package-lock.json',
     'Cargo.toml',
     'Cargo.lock',
+    'fuzz/Cargo.lock',
     `npm/${PLATFORMS[0]}/package.json`,
   ];
   for (const name of places) {

@@ -2,7 +2,7 @@
 // which anything is missing would be installed, and would not run.
 
 import { execFileSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { root } from './sources.mjs';
@@ -13,10 +13,12 @@ const { PLATFORMS } = require('../../lib/load.js');
 const MAIN = 'fencelink';
 
 /**
- * The archives in a folder: `{ file, manifest, files }`, in the order in which they are published.
+ * The archives in a folder, none when it is not there: `{ file, manifest, files }`, in the order in
+ * which they are published.
  * That of the package itself is the last: who installs it finds all others.
  */
 export function archivesIn(folder) {
+  if (!existsSync(folder)) return [];
   return readdirSync(folder)
     .filter((name) => name.endsWith('.tgz'))
     .sort()

@@ -11,6 +11,7 @@ const CHANGELOG = 'CHANGELOG.md';
 
 /** A version, with two groups before it and one after. */
 const IN_JSON = /^( {2})("version": ")([^"]+)(")/m;
+const IN_LOCK = /^(name = "fencelink"\n)(version = ")([^"]+)(")/m;
 
 /**
  * Every place: a file, and an expression whose third group is the version.
@@ -23,7 +24,8 @@ function places() {
     ['package-lock.json', IN_JSON],
     ['package-lock.json', /^( {4}"": \{\s+"name": "fencelink",\s+)("version": ")([^"]+)(")/m],
     ['Cargo.toml', /^()(version = ")([^"]+)(")/m],
-    ['Cargo.lock', /^(name = "fencelink"\n)(version = ")([^"]+)(")/m],
+    ['Cargo.lock', IN_LOCK],
+    ['fuzz/Cargo.lock', IN_LOCK],
     ...platforms.map(
       /** @returns {[string, RegExp]} */ (name) => [`npm/${name}/package.json`, IN_JSON],
     ),

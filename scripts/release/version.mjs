@@ -20,6 +20,11 @@ const { values, positionals } = parseArguments('node scripts/release/version.mjs
   },
   allowPositionals: true,
 });
+/** What npm and Cargo both take: three numbers, and labels of what comes before a release. */
+const NUMBER = '(0|[1-9]\\d*)';
+const LABEL = `(${NUMBER}|\\d*[A-Za-z-][\\dA-Za-z-]*)`;
+const VERSION = new RegExp(`^${NUMBER}\\.${NUMBER}\\.${NUMBER}(-${LABEL}(\\.${LABEL})*)?$`);
+
 if (values.help) {
   console.log(HELP);
   process.exit(0);
@@ -42,7 +47,7 @@ function faultsOf(version) {
   if (positionals.length !== 1)
     return ['Give one version. See: node scripts/release/version.mjs --help'];
   const faults = [];
-  if (!/^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/.test(version)) {
+  if (!VERSION.test(version)) {
     faults.push(`${version} is no version as https://semver.org has it`);
   }
   if (!/^\d{4}-\d\d-\d\d$/.test(values.date)) faults.push(`${values.date} is no YYYY-MM-DD`);
