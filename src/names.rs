@@ -150,6 +150,8 @@ pub fn is_scratch(name: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::env::{FsError, Op};
+    use crate::errno::Errno;
 
     fn fence(number: u64) -> Fence {
         Fence::new(number).expect("a safe integer")
@@ -222,6 +224,27 @@ mod tests {
             ["/base/run_1/children/run_2", "/base/run_1/children", "/base/run_1", "/base"]
         );
         assert_eq!(way(PathBuf::from("run_1")), ["run_1", "."]);
+    }
+
+    /// Guards attempts from one another: of two processes, of one process, and of one that was
+    /// cloned or comes back under the same number.
+    #[test]
+    fn what_is_unique_has_process_count_and_randomness() {
+        struct Fixed(FsResult<u64>);
+        impl Entropy for Fixed {
+            fn process_id(&self) -> u32 {
+                7
+            }
+            fn count(&self) -> u64 {
+                3
+            }
+            fn random(&self) -> FsResult<u64> {
+                self.0
+            }
+        }
+        assert_eq!(unique(&Fixed(Ok(0xab))), Ok("7-3-00000000000000ab".into()));
+        let refused = FsError { op: Op::Random, errno: Errno::EIO };
+        assert_eq!(unique(&Fixed(Err(refused))), Err(refused));
     }
 
     #[test]

@@ -95,11 +95,12 @@ mod tests {
     }
 
     /// Guards pruning in ascending order, without which a listing that overlaps it could report
-    /// an old holding as the highest.
+    /// an old holding as the highest; and the oldest that stays, however it is written.
     #[test]
     fn what_is_pruned_comes_lowest_first() {
         let names = view(&["12.json", "3.json", "0004.json", "11.json", "2.json"]);
         assert_eq!(names.holdings_below(12), ["2.json", "3.json", "0004.json", "11.json"]);
         assert!(names.holdings_below(2).is_empty());
+        assert_eq!(names.holdings_below(4), ["2.json", "3.json"]);
     }
 }

@@ -1,5 +1,7 @@
-//! The real system with somebody else in it: a test says what happens right before a holding is
-//! linked, which is where another process does most harm.
+//! The real system with somebody else in it: a test says what happens right before a step. Before a
+//! holding is linked is where another process does most harm; and any step may be refused.
+
+#![allow(dead_code, reason = "no test has use for all of it")]
 
 use fencelink::env::{Clock, Contents, Entropy, Fs, FsResult, Kind};
 use fencelink::platform::{Dir, File, System};
@@ -7,14 +9,29 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Mutex;
 
-/// The real system, and what happens before each link.
+/// A step, by the name of its method of [`Fs`].
+type Step = &'static str;
+
+/// The real system, and what happens before each step.
 pub(crate) struct Meddling<'m> {
-    before_link: Box<dyn Fn() + Send + Sync + 'm>,
+    before: Box<dyn Fn(Step) -> FsResult<()> + Send + Sync + 'm>,
 }
 
 impl<'m> Meddling<'m> {
+    /// `meddler` may refuse the step.
+    pub(crate) fn before_each_step(
+        meddler: impl Fn(Step) -> FsResult<()> + Send + Sync + 'm,
+    ) -> Meddling<'m> {
+        Meddling { before: Box::new(meddler) }
+    }
+
     pub(crate) fn before_each_link(meddler: impl Fn() + Send + Sync + 'm) -> Meddling<'m> {
-        Meddling { before_link: Box::new(meddler) }
+        Meddling::before_each_step(move |step| {
+            if matches!(step, "link" | "link_nameless") {
+                meddler();
+            }
+            Ok(())
+        })
     }
 
     pub(crate) fn before_the_first_link(meddler: impl FnOnce() + Send + 'm) -> Meddling<'m> {
@@ -33,68 +50,82 @@ impl Fs for Meddling<'_> {
     type File = File;
 
     fn open_dir(&self, path: &Path) -> FsResult<Dir> {
+        (self.before)("open_dir")?;
         System.open_dir(path)
     }
 
     fn make_dir(&self, path: &Path) -> FsResult<()> {
+        (self.before)("make_dir")?;
         System.make_dir(path)
     }
 
     fn list(&self, dir: &Dir, each: &mut dyn FnMut(&OsStr, Kind)) -> FsResult<()> {
+        (self.before)("list")?;
         System.list(dir, each)
     }
 
     fn exists(&self, dir: &Dir, name: &OsStr) -> FsResult<bool> {
+        (self.before)("exists")?;
         System.exists(dir, name)
     }
 
     fn modified_ms(&self, dir: &Dir, name: &OsStr) -> FsResult<f64> {
+        (self.before)("modified_ms")?;
         System.modified_ms(dir, name)
     }
 
     fn read(&self, dir: &Dir, name: &OsStr, limit: usize) -> FsResult<Contents> {
+        (self.before)("read")?;
         System.read(dir, name, limit)
     }
 
     fn create(&self, dir: &Dir, name: &OsStr) -> FsResult<File> {
+        (self.before)("create")?;
         System.create(dir, name)
     }
 
     fn create_nameless(&self, dir: &Dir) -> FsResult<File> {
+        (self.before)("create_nameless")?;
         System.create_nameless(dir)
     }
 
     fn write(&self, file: &mut File, bytes: &[u8]) -> FsResult<()> {
+        (self.before)("write")?;
         System.write(file, bytes)
     }
 
     fn sync(&self, file: &File) -> FsResult<()> {
+        (self.before)("sync")?;
         System.sync(file)
     }
 
     fn close(&self, file: File) -> FsResult<()> {
+        (self.before)("close")?;
         System.close(file)
     }
 
     fn sync_dir(&self, dir: &Dir) -> FsResult<()> {
+        (self.before)("sync_dir")?;
         System.sync_dir(dir)
     }
 
     fn link(&self, dir: &Dir, from: &OsStr, to: &OsStr) -> FsResult<()> {
-        (self.before_link)();
+        (self.before)("link")?;
         System.link(dir, from, to)
     }
 
     fn link_nameless(&self, file: &File, dir: &Dir, to: &OsStr) -> FsResult<()> {
-        (self.before_link)();
+        (self.before)("link_nameless")?;
         System.link_nameless(file, dir, to)
     }
 
     fn unlink(&self, dir: &Dir, name: &OsStr) -> FsResult<()> {
+        (self.before)("unlink")?;
         System.unlink(dir, name)
     }
 
     fn rename(&self, from: &Dir, name: &OsStr, to: &Dir, new: &OsStr) -> FsResult<()> {
+        (self.before)("rename")?;
         System.rename(from, name, to, new)
     }
 }
