@@ -253,6 +253,22 @@ fn a_scratch_name_that_is_taken_is_not_removed() {
     assert_eq!(unlinked.load(Ordering::Relaxed), 0);
 }
 
+/// Guards the body against being published without its bytes: volumes on a network tell of a write
+/// that failed when the file is closed.
+#[test]
+fn a_close_that_fails_publishes_nothing() {
+    let base = temporary();
+    let world = Meddling::before_each_step(|step| match step {
+        "create_nameless" => Err(FsError { op: Op::Create, errno: Errno::EMFILE }),
+        "close" => Err(FsError { op: Op::Close, errno: Errno::EIO }),
+        _ => Ok(()),
+    });
+    let claimed = acquire(&world, base.path(), "a", Durability::Process);
+    let told = claimed.expect_err("the close failed").cause();
+    assert_eq!(told, Some(FsError { op: Op::Close, errno: Errno::EIO }));
+    assert_eq!(fs::read_dir(base.path().join("claims")).expect("a directory").count(), 0);
+}
+
 /// Guards the size from which a body is damaged, which all workers of a directory share: what one
 /// of them takes for live must not be free to another.
 #[test]
