@@ -70,12 +70,12 @@ pub fn acquire<W: World>(
             Published::Lost => lost = fence,
             Published::Won => match claims.settle(fence) {
                 Ok(true) => return Ok(Some(request.lease(fence))),
+                // Overtaken: another round.
                 Ok(false) => {
                     mutant!(OvertakenGivesUp => return Ok(None));
                     mutant!(OvertakenIsUnsettled => {
                         return Err(ClaimError::Unsettled { claims: claims.path() });
                     });
-                    lost = Fence::NONE;
                 }
                 Err(refusal) => {
                     mutant!(FaultIsNull => return Ok(None));
