@@ -59,7 +59,7 @@ function manifestOf(key) {
   if (!PACKAGES[key]) throw missing(key);
   try {
     return require.resolve(manifestName(key));
-  } catch (cause) {
+  } catch (/** @type {any} */ cause) {
     const unread = cause?.name === 'SyntaxError' || cause?.code === 'ERR_INVALID_PACKAGE_CONFIG';
     if (unread) throw broken(key, packageName(key), textOf(cause), REINSTALL, cause);
     throw missing(key, cause);
