@@ -109,5 +109,13 @@ describe('pure helpers', () => {
     for (const bad of [{}, [null], [{}], [{ runId: 5 }], [{ runId: 'a', parentRunId: null }]]) {
       await refuses(() => addon.paginateDurableRuns(bad));
     }
+    for (const runCreatedAt of [1n, Symbol('1'), '1', {}, Object.create(null)]) {
+      await refuses(() => addon.paginateDurableRuns([{ runId: 'a', runCreatedAt }]));
+    }
+    const absent = [null, undefined, Number.NaN].map((runCreatedAt) => ({
+      runId: 'a',
+      runCreatedAt,
+    }));
+    assert.deepEqual(addon.paginateDurableRuns(absent), { entries: absent });
   });
 });

@@ -201,10 +201,13 @@ function paginateDurableRuns(entries, options = {}) {
   const choice = checkListing(options);
   for (const [at, entry] of entries.entries()) {
     check.checkOptions(entry, `entries[${at}]`);
-    const { runId, parentRunId } = entry;
+    const { runId, parentRunId, runCreatedAt } = entry;
     if (typeof runId !== 'string') throw check.bad(`entries[${at}].runId`, 'a string', runId);
     if (parentRunId !== undefined && typeof parentRunId !== 'string') {
       throw check.bad(`entries[${at}].parentRunId`, 'a string or absent', parentRunId);
+    }
+    if (![undefined, null].includes(runCreatedAt) && typeof runCreatedAt !== 'number') {
+      throw check.bad(`entries[${at}].runCreatedAt`, 'a number or absent', runCreatedAt);
     }
   }
   const rows = {
