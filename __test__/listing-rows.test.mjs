@@ -103,6 +103,9 @@ describe('pure helpers', () => {
       await refuses(() => addon.summarizePark([bad], 1));
       await refuses(() => addon.toDurableRunEntry({ ...attribution, runId: 'r' }, [bad], 1));
     }
+    // A hole is not passed over: the places of those behind it would not be theirs.
+    // biome-ignore lint/suspicious/noSparseArray: it is what is tried
+    await refuses(() => addon.toDurableRunEntry(attribution, [, at('a', 1), at('b', 2)], 1));
     await refuses(() => addon.summarizePark([], Number.NaN));
     await refuses(() => addon.summarizePark({}, 1));
     await refuses(() => addon.toDurableRunEntry(null, [], 1));

@@ -154,7 +154,7 @@ function numbersOf(checkpoint, at) {
 function judgeRun(checkpoints, now) {
   if (!check.isArray(checkpoints)) throw check.bad('checkpoints', 'an array', checkpoints);
   checkNumber(now, 'now', 'a finite number of milliseconds since the epoch');
-  return callSync('judgeRun', Float64Array.from(checkpoints.flatMap(numbersOf)), now);
+  return callSync('judgeRun', Float64Array.from(Array.from(checkpoints, numbersOf).flat()), now);
 }
 
 function parkOf(checkpoints, { park, state }) {
