@@ -14,8 +14,9 @@ import {
   start,
   tempDir,
 } from './helpers.mjs';
+import { makeCheckpoint, makeStore } from './store-helpers.mjs';
 
-const { acquireClaim } = addon;
+const { acquireClaim, DiskCheckpointStore } = addon;
 const request = { holder: 'a', ttlMs: HOUR_MS };
 
 // Guards the turn between an answer and whoever waits for it: answers that are there already are
@@ -67,12 +68,23 @@ test('a call returns before its answer is there', { skip: noFaults }, async () =
   assert.ok(existsSync(log));
 });
 
-// Guards the timer function that is kept from before a test of the host replaced it.
+// Guards the timer function that is kept from before a test of the host replaced it: a call turns the
+// event loop for its answer, for a long text, and between the pieces of a long page.
 test('calls are answered while the host has put the time to a stop', async () => {
   const runDir = makeRun();
+  const { config, scope } = makeStore();
+  const store = new DiskCheckpointStore(config, scope);
+  const long = makeCheckpoint('cp_1', { messages: ['x'.repeat(3_000_000)] });
+  const runIds = Array.from({ length: 400 }, (_, at) => `run_${at}`);
   mock.timers.enable();
   try {
     assert.equal((await acquireClaim(runDir, request)).fence, 1);
+    await store.writeCheckpoint(scope, long);
+    await store.writeCheckpoint(scope, { ...long, id: 'cp_2' });
+    assert.equal((await store.listCheckpoints(scope)).length, 2);
+    for (const runId of runIds) await store.writeCheckpoint({ ...scope, runId }, makeCheckpoint());
+    const { entries } = await store.listDurableRuns(scope, { limit: 400 });
+    assert.equal(entries.length, 400);
   } finally {
     mock.timers.reset();
   }

@@ -6,7 +6,7 @@
  * are checked here, and rows are put together.
  */
 
-const { call, callSync } = require('./native.js');
+const { call, callSync, othersHadATurn } = require('./native.js');
 const check = require('./check.js');
 const { assertContiguousListingScope } = require('./helpers.js');
 const { refuse } = require('../errors.js');
@@ -106,7 +106,7 @@ async function listRuns(store, scope, options = {}) {
   const entries = [];
   for (let text = texts.next(); text !== null; text = texts.next()) {
     // Each piece takes a moment, and then others have their turn.
-    if (entries.length > 0) await new Promise((resume) => setImmediate(resume));
+    if (entries.length > 0) await othersHadATurn();
     entries.push(...JSON.parse(text));
   }
   return { entries, ...head };

@@ -22,6 +22,9 @@ function addon() {
   return binding;
 }
 
+/** Lets whatever else waits for this thread go first. */
+const othersHadATurn = () => new Promise((resume) => setImmediate(resume));
+
 /**
  * The event loop turns once before whoever waits goes on: several answers can be there at once,
  * and a loop of calls that finds each of its answers there already would keep timers waiting.
@@ -63,4 +66,4 @@ function accept(answer) {
   return answer;
 }
 
-module.exports = { accept, addon, ask, call, callSync };
+module.exports = { accept, addon, ask, call, callSync, othersHadATurn };

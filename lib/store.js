@@ -6,7 +6,7 @@
  * decided in the addon, on its own threads.
  */
 
-const { accept, addon, ask, call } = require('./native.js');
+const { accept, addon, ask, call, othersHadATurn } = require('./native.js');
 const check = require('./check.js');
 const listing = require('./listing.js');
 const { fencedOut, refuse } = require('../errors.js');
@@ -16,9 +16,6 @@ const SCHEMA_VERSION = 1;
 
 /** How much text, in characters, is taken over or parsed before others have a turn. */
 const A_TURN = 1 << 20;
-
-/** Lets whatever else waits for this thread go first. */
-const othersHadATurn = () => new Promise((resume) => setImmediate(resume));
 
 class DiskCheckpointStore {
   #baseDir;
