@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { mock, test } from 'node:test';
+import { test } from 'node:test';
 import {
   addon,
   claimsOf,
@@ -11,9 +11,11 @@ import {
   makeRun,
   noFaults,
   packageRoot,
+  runNode,
   start,
   tempDir,
 } from './helpers.mjs';
+import { makeCheckpoint } from './store-helpers.mjs';
 
 const { acquireClaim } = addon;
 const request = { holder: 'a', ttlMs: HOUR_MS };
@@ -67,13 +69,58 @@ test('a call returns before its answer is there', { skip: noFaults }, async () =
   assert.ok(existsSync(log));
 });
 
-// Guards the timer function that is kept from before a test of the host replaced it.
-test('calls are answered while the host has put the time to a stop', async () => {
-  const runDir = makeRun();
-  mock.timers.enable();
-  try {
-    assert.equal((await acquireClaim(runDir, request)).fence, 1);
-  } finally {
-    mock.timers.reset();
-  }
+// Guards the turns of the event loop from the time that tests of a host put to a stop: also when
+// they did it before they loaded the package. The texts are long enough for turns between pieces.
+for (const loaded of ['before', 'after']) {
+  test(`calls of a package loaded ${loaded} time was put to a stop are answered`, async () => {
+    const script = `
+      const { mock } = require('node:test');
+      const load = () => require(${JSON.stringify(packageRoot)});
+      if (${JSON.stringify(loaded)} === 'before') load();
+      mock.timers.enable();
+      const { DiskCheckpointStore } = load();
+      const owner = { tenantId: 't', projectId: 'p', sessionId: 's' };
+      const store = new DiskCheckpointStore({ baseDir: process.cwd() }, owner);
+      const checkpoint = ${JSON.stringify(makeCheckpoint('c'.repeat(240)))};
+      const scopeOf = (row) => ({ ...owner, runId: 'run_' + row + 'r'.repeat(240) });
+      (async () => {
+        for (let row = 0; row < 100; row += 1) await store.writeCheckpoint(scopeOf(row), checkpoint);
+        console.log((await store.listDurableRuns(owner)).entries.length);
+        const messages = ['m'.repeat(3_000_000)];
+        await store.writeCheckpoint(scopeOf(0), { ...checkpoint, id: 'large', messages });
+        console.log((await store.listCheckpoints(scopeOf(0))).length);
+      })();
+    `;
+    const { stdout, stderr } = await runNode(['-e', script], { cwd: tempDir() });
+    assert.equal(stdout, '100\n2\n', stderr);
+  });
+}
+
+// Guards memory, and what is in it: the door to the addon lives as long as the thread, and so would
+// the context that it is made in.
+test('what the first caller keeps in its asynchronous context is let go', async () => {
+  const script = `
+    const { AsyncLocalStorage } = require('node:async_hooks');
+    const { acquireClaim } = require(${JSON.stringify(packageRoot)});
+    const storage = new AsyncLocalStorage();
+    const request = ${JSON.stringify(request)};
+    const call = async () => {
+      const { fence } = await acquireClaim('run_1', request);
+      return { fence, kept: storage.getStore() !== undefined };
+    };
+    (async () => {
+      const store = {};
+      const caller = new WeakRef(store);
+      const told = await storage.run(store, call);
+      return { caller, told };
+    })().then(async ({ caller, told }) => {
+      for (let turn = 0; turn < 100 && caller.deref(); turn += 1) {
+        await new Promise(setImmediate);
+        gc();
+      }
+      console.log(JSON.stringify({ ...told, free: caller.deref() === undefined }));
+    });
+  `;
+  const { stdout, stderr } = await runNode(['--expose-gc', '-e', script], { cwd: tempDir() });
+  assert.equal(stdout, '{"fence":1,"kept":true,"free":true}\n', stderr);
 });

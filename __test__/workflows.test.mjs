@@ -23,7 +23,7 @@ const jobs = Object.entries(workflows).flatMap(([name, workflow]) =>
 const steps = jobs.flatMap(({ id, steps = [] }) => steps.map((step) => ({ id, ...step })));
 
 /** Programs of the machine that a step may call by themselves: they set it up, or tell of it. */
-const PROGRAMS = ['rustup', 'sudo', 'gh'];
+const PROGRAMS = ['apt-get', 'gh', 'git', 'rustup', 'sudo'];
 
 // Guards the steps: one that runs nowhere else is found to be wrong on the day of a release.
 test('each step is a script of the project', () => {
@@ -81,6 +81,28 @@ test('a release is published last, after all that is checked', () => {
     assert.deepEqual(workflow.permissions, { contents: 'read' });
   }
   assert.equal(workflows['ci.yml'].jobs.packages.needs, 'platform');
+});
+
+// Guards what is at hand on this machine and not on those: git reads no clone of another user's, which
+// a container's is; only root traces a process that runs; and Debian's Python makes no environments.
+test('each machine is set up for what runs on it', () => {
+  const { check, platform, packages } = workflows['ci.yml'].jobs;
+  const assertBefore = ({ steps }, setup, use) => {
+    const at = (command) => steps.findIndex(({ run }) => run?.includes(command));
+    assert.ok(at(setup) >= 0 && at(setup) < at(use), setup);
+  };
+  assert.ok(check.container && packages.container);
+  assertBefore(check, 'git config --global --add safe.directory', '.ci/run');
+  assertBefore(platform, 'apt-get update -qq && sudo apt-get install', 'try-binary.mjs');
+  assertBefore(platform, 'sysctl -q kernel.yama.ptrace_scope=0', 'try-binary.mjs');
+  assertBefore(packages, 'apt-get install -y -qq --no-install-recommends python3-venv', 'prebuild');
+});
+
+// Guards the newest release: on its page, one that comes before it would take its place.
+test('what comes before a release is called so', () => {
+  const { publish } = workflows['release.yml'].jobs;
+  const page = publish.steps.find(({ run }) => run?.startsWith('gh release create'));
+  assert.match(page.run, /--prerelease=\$\{\{ contains\(github\.ref_name, '-'\) \}\}/);
 });
 
 test('no job goes on for ever', () => {

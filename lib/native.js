@@ -5,10 +5,9 @@
  * imports the package for its types or its pure helpers needs no binary.
  */
 
-// Kept from before a test replaces it by one that stands still.
-const { setImmediate } = require('node:timers');
+const { scheduler } = require('node:timers/promises');
 const { refusal } = require('../errors.js');
-const { load } = require('./load.js');
+const { home, load } = require('./load.js');
 
 let binding;
 
@@ -23,6 +22,12 @@ function addon() {
 }
 
 /**
+ * Lets the event loop turn once. Tests replace `setImmediate` by one that stands still, in
+ * `node:timers` too and before they load this; this function they leave alone.
+ */
+const turn = scheduler.yield.bind(scheduler);
+
+/**
  * The event loop turns once before whoever waits goes on: several answers can be there at once,
  * and a loop of calls that finds each of its answers there already would keep timers waiting.
  */
@@ -30,7 +35,7 @@ function settle(ticket, answer) {
   const resolve = waiting.get(ticket);
   waiting.delete(ticket);
   calls.settled();
-  setImmediate(resolve, answer);
+  turn().then(() => resolve(answer));
 }
 
 /** Calls a function of the addon on this thread; what it refuses is thrown. */
@@ -45,7 +50,10 @@ async function call(name, ...args) {
 
 /** As `call`; resolves to what the addon answers, a refusal's record included. */
 function ask(name, ...args) {
-  calls ??= new (addon().Calls)(settle);
+  if (calls === undefined) {
+    const { Calls } = addon();
+    calls = home.runInAsyncScope(() => new Calls(settle));
+  }
   const ticket = ++lastTicket;
   return new Promise((resolve) => {
     waiting.set(ticket, resolve);
@@ -63,4 +71,4 @@ function accept(answer) {
   return answer;
 }
 
-module.exports = { accept, addon, ask, call, callSync };
+module.exports = { accept, addon, ask, call, callSync, turn };
