@@ -9,7 +9,7 @@
 use fencelink::checkpoint::{self, Write};
 use fencelink::claim::{self, Request};
 use fencelink::directory::Durability;
-use fencelink::env::Op;
+use fencelink::env::{Clock, Op};
 use fencelink::errno::Errno;
 use fencelink::error::{Code, ReadError, WriteError};
 use fencelink::platform::System;
@@ -285,18 +285,21 @@ fn a_checkpoint_that_cannot_be_replaced_leaves_no_litter() {
 }
 
 /// Guards the bound on litter: what writers that crashed have left goes with the next write of its
-/// kind, and what is younger, or no scratch, stays.
+/// kind once it is ten minutes old, and what is younger, or no scratch, stays.
 #[test]
 fn scratch_of_crashed_writers_goes_by_its_age() {
     let run = Run::new();
     for name in [".tmp-1-0-old", ".tmp-1-1-young", ".tmp-old.json", "other.tmp"] {
         run.put(name, &text(name, 1.0));
     }
-    let long_ago = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000);
-    for name in [".tmp-1-0-old", ".tmp-old.json", "other.tmp"] {
+    let now_ms = System.now_ms() as u64;
+    let ages =
+        [(".tmp-1-0-old", 11), (".tmp-1-1-young", 9), (".tmp-old.json", 60), ("other.tmp", 60)];
+    for (name, minutes) in ages {
         #[allow(clippy::disallowed_types, reason = "as above")]
         let file = fs::File::options().write(true).open(run.checkpoints().join(name));
-        file.expect("a file").set_modified(long_ago).expect("a time");
+        let then = std::time::Duration::from_millis(now_ms - minutes * 60_000);
+        file.expect("a file").set_modified(std::time::UNIX_EPOCH + then).expect("a time");
     }
     assert_eq!(run.write("cp_1", 1.0, None), Ok(()));
     let left = [".tmp-1-1-young", ".tmp-old.json", "cp_1.json", "other.tmp"];
