@@ -253,6 +253,24 @@ fn a_scratch_name_that_is_taken_is_not_removed() {
     assert_eq!(unlinked.load(Ordering::Relaxed), 0);
 }
 
+/// Guards the caller's time: only what another may be making this instant is waited for.
+#[test]
+fn a_directory_that_may_not_be_made_is_told_at_once() {
+    let base = temporary();
+    let made = AtomicUsize::new(0);
+    let refusal = FsError { op: Op::Mkdir, errno: Errno::EACCES };
+    let world = Meddling::before_each_step(|step| {
+        if step == "make_dir" {
+            made.fetch_add(1, Ordering::Relaxed);
+            return Err(refusal);
+        }
+        Ok(())
+    });
+    let claimed = acquire(&world, base.path(), "a", Durability::Process);
+    assert_eq!(claimed.expect_err("no directory").cause(), Some(refusal));
+    assert_eq!(made.load(Ordering::Relaxed), 1);
+}
+
 /// Guards the body against being published without its bytes: volumes on a network tell of a write
 /// that failed when the file is closed.
 #[test]
