@@ -163,6 +163,24 @@ mod tests {
         }
     }
 
+    /// Guards the fence against what JavaScript calls a number: one that is taken for another would let
+    /// an overtaken write pass.
+    #[test]
+    fn a_fence_is_a_non_negative_safe_integer() {
+        let last = (1_u64 << 53) - 1;
+        for number in [0, 1, LAST_FENCE, last] {
+            assert_eq!(Fence::from_f64(number as f64), Fence::new(number), "{number}");
+            assert_eq!(Fence::new(number).map(Fence::get), Some(number));
+        }
+        let (infinity, nan) = (f64::INFINITY, f64::NAN);
+        for number in
+            [-1.0, -0.5, 0.5, 1e15 + 0.5, (last + 1) as f64, 1e300, infinity, -infinity, nan]
+        {
+            assert_eq!(Fence::from_f64(number), None, "{number}");
+        }
+        assert_eq!(Fence::new(last + 1), None);
+    }
+
     /// Guards a lease against its own body: one that is too large is read as damaged, and the run
     /// as free, while its holder was told that it holds it.
     #[test]
