@@ -26,16 +26,19 @@ fn temporary() -> TempDir {
     tempfile::tempdir().expect("a temporary directory")
 }
 
+fn request(holder: &str, durability: Durability) -> Request {
+    let holder = Holder::new(holder.encode_utf16().collect()).expect("not empty");
+    let millis = |number| Millis::new(number).expect("finite");
+    Request::new(holder, millis(1000.0), millis(0.0), durability).expect("finite")
+}
+
 fn acquire<W: World>(
     world: &W,
     run_dir: &Path,
     holder: &str,
     durability: Durability,
 ) -> Result<Option<Lease>, ClaimError> {
-    let holder = Holder::new(holder.encode_utf16().collect()).expect("not empty");
-    let millis = |number| Millis::new(number).expect("finite");
-    let request = Request::new(holder, millis(1000.0), millis(0.0), durability);
-    claim::acquire(world, run_dir, &request.expect("finite"))
+    claim::acquire(world, run_dir, &request(holder, durability))
 }
 
 fn text(id: &str) -> Vec<u8> {
@@ -182,6 +185,62 @@ fn a_name_that_another_has_created_is_lost() {
             let told = claimed.map(|lease| lease.fence.get());
             assert_eq!(told, fence, "{:?}, {refused}", content.as_ref().map(Vec::len));
         }
+    }
+}
+
+/// Guards a run against being locked by a lease that nobody was told of: a network volume can make a
+/// link and answer that it failed, or that the name exists already.
+#[test]
+fn a_link_that_was_made_is_won_whatever_it_answers() {
+    for errno in [Errno::EEXIST, Errno::EIO, Errno::ENOTCONN] {
+        for refused in ["", "create_nameless"] {
+            let base = temporary();
+            let world = Meddling::before_each_step(|step| match step {
+                "linked" => Err(FsError { op: Op::Link, errno }),
+                _ if step == refused => Err(FsError { op: Op::Create, errno: Errno::EMFILE }),
+                _ => Ok(()),
+            });
+            let request = request("a", Durability::Process).of_a_free_run();
+            let claimed = claim::acquire(&world, base.path(), &request).expect("a claim");
+            let told = claimed.map(|lease| lease.fence.get());
+            assert_eq!(told, Some(1), "{errno}, {refused}");
+        }
+    }
+}
+
+/// Guards whoever gives a run back that another takes at this instant: that is no failure.
+#[test]
+fn a_release_whose_name_another_has_created_is_done() {
+    let base = temporary();
+    let lease = acquire(&System, base.path(), "a", Durability::Process).expect("a claim");
+    let taken = base.path().join("claims/2.json");
+    let world = Meddling::before_the_first_link(|| {
+        fs::write(&taken, br#"{"holder":"b","expiresAt":5}"#).expect("a file");
+    });
+    let fence = lease.expect("a free run").fence;
+    assert_eq!(claim::release(&world, base.path(), fence, Durability::Process), Ok(()));
+    let top = claim::current_fence(&System, base.path()).expect("readable");
+    assert_eq!(top.get(), 2);
+}
+
+/// Guards against a run that cannot be looked at being taken for one that nobody ever claimed.
+#[test]
+fn claims_that_do_not_open_are_not_absent() {
+    let base = temporary();
+    acquire(&System, base.path(), "b", Durability::Process).expect("a claim").expect("a free run");
+    let refusal = FsError { op: Op::Open, errno: Errno::EACCES };
+    let world = Meddling::before_each_step(
+        move |step| {
+            if step == "open_dir" { Err(refusal) } else { Ok(()) }
+        },
+    );
+    let answers = [
+        claim::read(&world, base.path()).map(drop),
+        claim::current_fence(&world, base.path()).map(drop),
+        claim::release(&world, base.path(), Fence::NONE, Durability::Process),
+    ];
+    for answer in answers {
+        assert_eq!(answer.expect_err("not opened").cause(), Some(refusal));
     }
 }
 

@@ -9,7 +9,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Mutex;
 
-/// A step, by the name of its method of [`Fs`].
+/// A step, by the name of its method of [`Fs`]; or `linked`, for the answer of a link that was made.
 type Step = &'static str;
 
 /// The real system, and what happens before each step.
@@ -111,12 +111,14 @@ impl Fs for Meddling<'_> {
 
     fn link(&self, dir: &Dir, from: &OsStr, to: &OsStr) -> FsResult<()> {
         (self.before)("link")?;
-        System.link(dir, from, to)
+        System.link(dir, from, to)?;
+        (self.before)("linked")
     }
 
     fn link_nameless(&self, file: &File, dir: &Dir, to: &OsStr) -> FsResult<()> {
         (self.before)("link_nameless")?;
-        System.link_nameless(file, dir, to)
+        System.link_nameless(file, dir, to)?;
+        (self.before)("linked")
     }
 
     fn unlink(&self, dir: &Dir, name: &OsStr) -> FsResult<()> {
