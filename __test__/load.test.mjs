@@ -172,12 +172,29 @@ test('a binary whose end was never written is refused, and kills nobody', onLinu
   assert.ok(first.includes(`${file} cannot be loaded: ${why}; this is ${key}`), first);
 });
 
+// Guards the cause: a package that is there is not said to be missing, whatever is wrong with it.
 test('a package whose package.json cannot be read is refused as such', async () => {
   const dir = project();
-  const file = addPlatform(dir, key, { put: put(readFileSync(binary)) });
-  writeFileSync(join(dirname(file), 'package.json'), '{');
-  const [first] = linesOf(await firstCall(dir));
-  assert.match(first, new RegExp(`@fencelink/${key} cannot be loaded: .*JSON`));
+  const file = addPlatform(dir);
+  const manifest = join(dirname(file), 'package.json');
+  const noRights = `
+    const fs = require('node:fs');
+    const { readFileSync } = fs;
+    fs.readFileSync = (file, ...rest) => {
+      if (file !== ${JSON.stringify(manifest)}) return readFileSync(file, ...rest);
+      throw Object.assign(new Error('EACCES: permission denied'), { code: 'EACCES' });
+    };`;
+  for (const [content, before, why] of [
+    ['{', '', /JSON/],
+    ['null', '', /null/],
+    ['{ "exports": {} }', '', /exports/],
+    [readFileSync(manifest), noRights, /EACCES: permission denied/],
+  ]) {
+    writeFileSync(manifest, content);
+    const [first] = linesOf(await firstCall(dir, { before }));
+    assert.ok(first.includes(`: ${packageName} cannot be loaded: `), first);
+    assert.match(first, why);
+  }
 });
 
 // Guards the truth: of such a file the system says that it does not exist.
