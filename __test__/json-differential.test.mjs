@@ -3,7 +3,7 @@
 // and `FENCELINK_SEED` replays a run.
 
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -103,6 +103,8 @@ test('a holder is written as JSON.stringify writes it', () => {
       const { expiresAt } = lease;
       assert.equal(written, JSON.stringify({ holder: name, expiresAt, nonce }));
       assert.deepEqual(addon.readClaimSync(runDir), lease);
+      // A long run would use up the names that a volume has for files.
+      rmSync(runDir, { recursive: true });
     },
   );
   fc.assert(property, settings);

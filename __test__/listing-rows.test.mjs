@@ -103,11 +103,22 @@ describe('pure helpers', () => {
       await refuses(() => addon.summarizePark([bad], 1));
       await refuses(() => addon.toDurableRunEntry({ ...attribution, runId: 'r' }, [bad], 1));
     }
+    // A hole is not passed over: the places of those behind it would not be theirs.
+    // biome-ignore lint/suspicious/noSparseArray: it is what is tried
+    await refuses(() => addon.toDurableRunEntry(attribution, [, at('a', 1), at('b', 2)], 1));
     await refuses(() => addon.summarizePark([], Number.NaN));
     await refuses(() => addon.summarizePark({}, 1));
     await refuses(() => addon.toDurableRunEntry(null, [], 1));
     for (const bad of [{}, [null], [{}], [{ runId: 5 }], [{ runId: 'a', parentRunId: null }]]) {
       await refuses(() => addon.paginateDurableRuns(bad));
     }
+    for (const runCreatedAt of [1n, Symbol('1'), '1', {}, Object.create(null)]) {
+      await refuses(() => addon.paginateDurableRuns([{ runId: 'a', runCreatedAt }]));
+    }
+    const absent = [null, undefined, Number.NaN].map((runCreatedAt) => ({
+      runId: 'a',
+      runCreatedAt,
+    }));
+    assert.deepEqual(addon.paginateDurableRuns(absent), { entries: absent });
   });
 });

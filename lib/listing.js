@@ -6,7 +6,7 @@
  * are checked here, and rows are put together.
  */
 
-const { call, callSync, othersHadATurn } = require('./native.js');
+const { call, callSync, turn } = require('./native.js');
 const check = require('./check.js');
 const { assertContiguousListingScope } = require('./helpers.js');
 const { refuse } = require('../errors.js');
@@ -106,7 +106,7 @@ async function listRuns(store, scope, options = {}) {
   const entries = [];
   for (let text = texts.next(); text !== null; text = texts.next()) {
     // Each piece takes a moment, and then others have their turn.
-    if (entries.length > 0) await othersHadATurn();
+    if (entries.length > 0) await turn();
     entries.push(...JSON.parse(text));
   }
   return { entries, ...head };
@@ -154,7 +154,7 @@ function numbersOf(checkpoint, at) {
 function judgeRun(checkpoints, now) {
   if (!check.isArray(checkpoints)) throw check.bad('checkpoints', 'an array', checkpoints);
   checkNumber(now, 'now', 'a finite number of milliseconds since the epoch');
-  return callSync('judgeRun', Float64Array.from(checkpoints.flatMap(numbersOf)), now);
+  return callSync('judgeRun', Float64Array.from(Array.from(checkpoints, numbersOf).flat()), now);
 }
 
 function parkOf(checkpoints, { park, state }) {
@@ -201,10 +201,13 @@ function paginateDurableRuns(entries, options = {}) {
   const choice = checkListing(options);
   for (const [at, entry] of entries.entries()) {
     check.checkOptions(entry, `entries[${at}]`);
-    const { runId, parentRunId } = entry;
+    const { runId, parentRunId, runCreatedAt } = entry;
     if (typeof runId !== 'string') throw check.bad(`entries[${at}].runId`, 'a string', runId);
     if (parentRunId !== undefined && typeof parentRunId !== 'string') {
       throw check.bad(`entries[${at}].parentRunId`, 'a string or absent', parentRunId);
+    }
+    if (![undefined, null].includes(runCreatedAt) && typeof runCreatedAt !== 'number') {
+      throw check.bad(`entries[${at}].runCreatedAt`, 'a number or absent', runCreatedAt);
     }
   }
   const rows = {

@@ -59,7 +59,7 @@ function installed(key) {
   try {
     const place = require.resolve(manifestName(key));
     return { place, found: require(place).version };
-  } catch (cause) {
+  } catch (/** @type {any} */ cause) {
     if (cause?.code === 'MODULE_NOT_FOUND') throw missing(key, cause);
     throw broken(key, packageName(key), textOf(cause), REINSTALL, cause);
   }

@@ -5,8 +5,7 @@
  * imports the package for its types or its pure helpers needs no binary.
  */
 
-// Kept from before a test replaces it by one that stands still.
-const { setImmediate } = require('node:timers');
+const { scheduler } = require('node:timers/promises');
 const { refusal } = require('../errors.js');
 const { load } = require('./load.js');
 
@@ -22,8 +21,11 @@ function addon() {
   return binding;
 }
 
-/** Lets whatever else waits for this thread go first. */
-const othersHadATurn = () => new Promise((resume) => setImmediate(resume));
+/**
+ * Lets the event loop turn once. Tests replace `setImmediate` by one that stands still, in
+ * `node:timers` too and before they load this; this function they leave alone.
+ */
+const turn = scheduler.yield.bind(scheduler);
 
 /**
  * The event loop turns once before whoever waits goes on: several answers can be there at once,
@@ -33,7 +35,7 @@ function settle(ticket, answer) {
   const resolve = waiting.get(ticket);
   waiting.delete(ticket);
   calls.settled();
-  setImmediate(resolve, answer);
+  turn().then(() => resolve(answer));
 }
 
 /** Calls a function of the addon on this thread; what it refuses is thrown. */
@@ -66,4 +68,4 @@ function accept(answer) {
   return answer;
 }
 
-module.exports = { accept, addon, ask, call, callSync, othersHadATurn };
+module.exports = { accept, addon, ask, call, callSync, turn };

@@ -6,7 +6,7 @@
  * decided in the addon, on its own threads.
  */
 
-const { accept, addon, ask, call, othersHadATurn } = require('./native.js');
+const { accept, addon, ask, call, turn } = require('./native.js');
 const check = require('./check.js');
 const listing = require('./listing.js');
 const { fencedOut, refuse } = require('../errors.js');
@@ -144,7 +144,7 @@ async function handedOver(text) {
   const draft = new (addon().Draft)();
   let from = 0;
   while (text.length - from > A_TURN) {
-    await othersHadATurn();
+    await turn();
     const to = from + A_TURN - (isFirstHalf(text.charCodeAt(from + A_TURN - 1)) ? 1 : 0);
     draft.push(text.slice(from, to));
     from = to;
@@ -162,7 +162,7 @@ async function parseAll(texts) {
   for (let text = texts.next(); text !== null; text = texts.next()) {
     sinceATurn += text.length;
     if (sinceATurn > A_TURN) {
-      await othersHadATurn();
+      await turn();
       sinceATurn = text.length;
     }
     parsed.push(JSON.parse(text));
