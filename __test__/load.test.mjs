@@ -239,6 +239,24 @@ test('a process that may load no addons is told so', async () => {
   assert.equal(error.details.code, 'ERR_DLOPEN_DISABLED');
 });
 
+// Guards what docs/bundlers.md says: the rights to read the two packages, and none to run directories.
+test('under the permission model it takes addons and the right to read the packages', async () => {
+  const dir = project();
+  addPlatform(dir);
+  const flag = process.allowedNodeEnvironmentFlags.has('--permission')
+    ? '--permission'
+    : '--experimental-permission';
+  const rights = (...places) => places.map((place) => `--allow-fs-read=${join(dir, place)}`);
+  const few = [flag, ...rights('call.cjs', 'node_modules/fencelink/')];
+  const enough = [...few, ...rights('node_modules/@fencelink/')];
+  const { value } = await firstCall(dir, { options: [...enough, '--allow-addons'] });
+  assert.equal(value.fence, 1);
+  const [disabled] = linesOf(await firstCall(dir, { options: enough }));
+  assert.match(disabled, /this process may not load addons/);
+  const [unseen] = linesOf(await firstCall(dir, { options: [...few, '--allow-addons'] }));
+  assert.match(unseen, /cannot be loaded: Access to this API has been restricted/);
+});
+
 test('a platform without a package is told which ones have one', async () => {
   for (const [platform, arch, called] of [
     ['freebsd', 'x64', 'freebsd-x64'],
