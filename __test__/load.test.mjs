@@ -376,6 +376,16 @@ async function keyOf({ program, header }) {
 const elf = (loader) =>
   Buffer.concat([Buffer.from('\x7fELF'), Buffer.alloc(600), Buffer.from(loader)]);
 
+// Guards the refusal: Deno throws where a program has no right to the report.
+test('a machine that may not be reported on is still named', async () => {
+  const before = `
+    process.report.getReport = () => {
+      throw new Error('Requires sys access');
+    };`;
+  const [first] = linesOf(await firstCall(project(), { before }));
+  assert.ok(first.includes(`${packageName} is not installed; this is ${key}`), first);
+});
+
 test('the C library is that of the running program', async () => {
   const gnu = `linux-${process.arch}-gnu`;
   const musl = `linux-${process.arch}-musl`;
