@@ -95,3 +95,32 @@ for (const loaded of ['before', 'after']) {
     assert.equal(stdout, '100\n2\n', stderr);
   });
 }
+
+// Guards memory, and what is in it: the door to the addon lives as long as the thread, and so would
+// the context that it is made in.
+test('what the first caller keeps in its asynchronous context is let go', async () => {
+  const script = `
+    const { AsyncLocalStorage } = require('node:async_hooks');
+    const { acquireClaim } = require(${JSON.stringify(packageRoot)});
+    const storage = new AsyncLocalStorage();
+    const request = ${JSON.stringify(request)};
+    const call = async () => {
+      const { fence } = await acquireClaim('run_1', request);
+      return { fence, kept: storage.getStore() !== undefined };
+    };
+    (async () => {
+      const store = {};
+      const caller = new WeakRef(store);
+      const told = await storage.run(store, call);
+      return { caller, told };
+    })().then(async ({ caller, told }) => {
+      for (let turn = 0; turn < 100 && caller.deref(); turn += 1) {
+        await new Promise(setImmediate);
+        gc();
+      }
+      console.log(JSON.stringify({ ...told, free: caller.deref() === undefined }));
+    });
+  `;
+  const { stdout, stderr } = await runNode(['--expose-gc', '-e', script], { cwd: tempDir() });
+  assert.equal(stdout, '{"fence":1,"kept":true,"free":true}\n', stderr);
+});

@@ -6,6 +6,7 @@
  * of its message is the cause, the next says what to do.
  */
 
+const { AsyncResource } = require('node:async_hooks');
 const { existsSync } = require('node:fs');
 const { dirname, join } = require('node:path');
 const { refuse } = require('../errors.js');
@@ -35,6 +36,12 @@ const REINSTALL =
   'Remove node_modules, and install again on this machine; if that does not help, remove the lock ' +
   'file too, since one made on another platform can lack what this one needs.';
 const REBUILD = 'This is a clone of the sources: run `npm run build` in it.';
+
+/**
+ * The asynchronous context of the import. What lives as long as the thread is made in it: in the
+ * first caller's, it would keep what that request has stored there.
+ */
+const home = new AsyncResource('fencelink');
 
 /** The addon; throws a refusal when there is none that fits. */
 function load() {
@@ -79,7 +86,7 @@ function open(key, file, requireIt, advice) {
   try {
     const flaw = flawOf(file);
     if (flaw) throw new Error(flaw);
-    addon = requireIt();
+    addon = home.runInAsyncScope(requireIt);
   } catch (cause) {
     throw broken(key, file, textOf(cause, file), advice, cause);
   }
@@ -169,4 +176,4 @@ function broken(key, file, why, advice, cause) {
   );
 }
 
-module.exports = { load, PLATFORMS };
+module.exports = { home, load, PLATFORMS };

@@ -7,7 +7,7 @@
 
 const { scheduler } = require('node:timers/promises');
 const { refusal } = require('../errors.js');
-const { load } = require('./load.js');
+const { home, load } = require('./load.js');
 
 let binding;
 
@@ -50,7 +50,10 @@ async function call(name, ...args) {
 
 /** As `call`; resolves to what the addon answers, a refusal's record included. */
 function ask(name, ...args) {
-  calls ??= new (addon().Calls)(settle);
+  if (calls === undefined) {
+    const { Calls } = addon();
+    calls = home.runInAsyncScope(() => new Calls(settle));
+  }
   const ticket = ++lastTicket;
   return new Promise((resolve) => {
     waiting.set(ticket, resolve);
