@@ -109,7 +109,8 @@ describe('a new version', () => {
     ['has a number that starts with 0', ['9.8.07'], '9.8.07 is no version'],
     ['comes before a release without saying how', ['9.8.7-rc.'], '9.8.7-rc. is no version'],
     ['was released', ['0.0.1'], 'CHANGELOG.md has a section 0.0.1 already'],
-    ['has no such day', ['9.8.7', '--date', 'today'], 'today is no YYYY-MM-DD'],
+    ['has no day', ['9.8.7', '--date', 'today'], 'today is no YYYY-MM-DD'],
+    ['has no such day', ['9.8.7', '--date', '2026-13-01'], '2026-13-01 is no YYYY-MM-DD'],
     ['is not given', [], 'Give one version'],
   ]) {
     it(`is refused when it ${why}`, async () => {
