@@ -172,12 +172,29 @@ test('a binary whose end was never written is refused, and kills nobody', onLinu
   assert.ok(first.includes(`${file} cannot be loaded: ${why}; this is ${key}`), first);
 });
 
+// Guards the cause: a package that is there is not said to be missing, whatever is wrong with it.
 test('a package whose package.json cannot be read is refused as such', async () => {
   const dir = project();
-  const file = addPlatform(dir, key, { put: put(readFileSync(binary)) });
-  writeFileSync(join(dirname(file), 'package.json'), '{');
-  const [first] = linesOf(await firstCall(dir));
-  assert.match(first, new RegExp(`@fencelink/${key} cannot be loaded: .*JSON`));
+  const file = addPlatform(dir);
+  const manifest = join(dirname(file), 'package.json');
+  const noRights = `
+    const fs = require('node:fs');
+    const { readFileSync } = fs;
+    fs.readFileSync = (file, ...rest) => {
+      if (file !== ${JSON.stringify(manifest)}) return readFileSync(file, ...rest);
+      throw Object.assign(new Error('EACCES: permission denied'), { code: 'EACCES' });
+    };`;
+  for (const [content, before, why] of [
+    ['{', '', /JSON/],
+    ['null', '', /null/],
+    ['{ "exports": {} }', '', /exports/],
+    [readFileSync(manifest), noRights, /EACCES: permission denied/],
+  ]) {
+    writeFileSync(manifest, content);
+    const [first] = linesOf(await firstCall(dir, { before }));
+    assert.ok(first.includes(`: ${packageName} cannot be loaded: `), first);
+    assert.match(first, why);
+  }
 });
 
 // Guards the truth: of such a file the system says that it does not exist.
@@ -220,6 +237,24 @@ test('a process that may load no addons is told so', async () => {
   );
   assert.equal(error.said.code, 'ERR_DLOPEN_DISABLED');
   assert.equal(error.details.code, 'ERR_DLOPEN_DISABLED');
+});
+
+// Guards what docs/bundlers.md says: the rights to read the two packages, and none to run directories.
+test('under the permission model it takes addons and the right to read the packages', async () => {
+  const dir = project();
+  addPlatform(dir);
+  const flag = process.allowedNodeEnvironmentFlags.has('--permission')
+    ? '--permission'
+    : '--experimental-permission';
+  const rights = (...places) => places.map((place) => `--allow-fs-read=${join(dir, place)}`);
+  const few = [flag, ...rights('call.cjs', 'node_modules/fencelink/')];
+  const enough = [...few, ...rights('node_modules/@fencelink/')];
+  const { value } = await firstCall(dir, { options: [...enough, '--allow-addons'] });
+  assert.equal(value.fence, 1);
+  const [disabled] = linesOf(await firstCall(dir, { options: enough }));
+  assert.match(disabled, /this process may not load addons/);
+  const [unseen] = linesOf(await firstCall(dir, { options: [...few, '--allow-addons'] }));
+  assert.match(unseen, /cannot be loaded: Access to this API has been restricted/);
 });
 
 test('a platform without a package is told which ones have one', async () => {
@@ -340,6 +375,16 @@ async function keyOf({ program, header }) {
 
 const elf = (loader) =>
   Buffer.concat([Buffer.from('\x7fELF'), Buffer.alloc(600), Buffer.from(loader)]);
+
+// Guards the refusal: Deno throws where a program has no right to the report.
+test('a machine that may not be reported on is still named', async () => {
+  const before = `
+    process.report.getReport = () => {
+      throw new Error('Requires sys access');
+    };`;
+  const [first] = linesOf(await firstCall(project(), { before }));
+  assert.ok(first.includes(`${packageName} is not installed; this is ${key}`), first);
+});
 
 test('the C library is that of the running program', async () => {
   const gnu = `linux-${process.arch}-gnu`;

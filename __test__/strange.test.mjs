@@ -2,7 +2,15 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -46,7 +54,7 @@ async function listen(path) {
   const directory = tempDir();
   const server = createServer();
   await new Promise((resolve) => server.listen(join(directory, 's'), resolve));
-  assert.equal(spawnSync('mv', [join(directory, 's'), path]).status, 0);
+  renameSync(join(directory, 's'), path);
   await new Promise((resolve) => server.close(resolve));
 }
 

@@ -48,9 +48,8 @@ function load() {
   const key = platformKey();
   const built = join(HOME, fileName(key));
   if (existsSync(built)) return open(key, built, () => require(built), REBUILD);
-  const manifest = manifestOf(key);
-  const found = require(manifest).version;
-  const file = join(dirname(manifest), fileName(key));
+  const { place, found } = installed(key);
+  const file = join(dirname(place), fileName(key));
   if (found !== version) throw otherVersion(key, file, found, REINSTALL);
   return open(key, file, PACKAGES[key], REINSTALL);
 }
@@ -61,15 +60,15 @@ const packageName = (key) => `@fencelink/${key}`;
 
 const manifestName = (key) => `${packageName(key)}/package.json`;
 
-/** The package.json of a platform's package. */
-function manifestOf(key) {
+/** Where the package.json of a platform's package is, and of which version that package is. */
+function installed(key) {
   if (!PACKAGES[key]) throw missing(key);
   try {
-    return require.resolve(manifestName(key));
+    const place = require.resolve(manifestName(key));
+    return { place, found: require(place).version };
   } catch (/** @type {any} */ cause) {
-    const unread = cause?.name === 'SyntaxError' || cause?.code === 'ERR_INVALID_PACKAGE_CONFIG';
-    if (unread) throw broken(key, packageName(key), textOf(cause), REINSTALL, cause);
-    throw missing(key, cause);
+    if (cause?.code === 'MODULE_NOT_FOUND') throw missing(key, cause);
+    throw broken(key, packageName(key), textOf(cause), REINSTALL, cause);
   }
 }
 

@@ -28,16 +28,25 @@ export function publishedManifest() {
   return manifest;
 }
 
+/** README without the section on what a clone can do, which who installs the package has not. */
+function publishedReadme() {
+  return readFileSync(path.join(root, 'README.md'), 'utf8').replace(
+    /^## Try it\n[\s\S]*?(?=^## )/m,
+    '',
+  );
+}
+
 /** Makes `directory`, and puts the package into it. What is there from before would be packed too. */
 export function stage(directory) {
   const manifest = publishedManifest();
   mkdirSync(directory, { recursive: true });
   if (readdirSync(directory).length > 0) throw new Error(`${directory} is not empty`);
-  for (const name of [...manifest.files, 'README.md']) {
+  for (const name of manifest.files) {
     cpSync(path.join(root, name), path.join(directory, name), { recursive: true });
   }
   const text = `${JSON.stringify(manifest, null, 2)}\n`;
   writeFileSync(path.join(directory, 'package.json'), text);
+  writeFileSync(path.join(directory, 'README.md'), publishedReadme());
 }
 
 if (isProgram(import.meta.url)) {

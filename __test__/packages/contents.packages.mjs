@@ -52,6 +52,14 @@ describe('the package', () => {
     assert.ok(packed.unpackedSize < MOST_BYTES, `${packed.unpackedSize} bytes`);
   });
 
+  // Guards the reader: of these commands there are none where the package is installed.
+  it('has the README without what only a clone can do', () => {
+    const readme = readFileSync(join(directory, 'README.md'), 'utf8');
+    assert.match(readme, /^# fencelink\n[^#]+^## Install\n/m);
+    const own = readFileSync(join(packageRoot, 'README.md'), 'utf8');
+    assert.equal(own.replace(/^## Try it\n[^#]+/m, ''), readme);
+  });
+
   it('asks for the package of each platform in its own version, and for nothing else', () => {
     const { PLATFORMS } = require('../../lib/load.js');
     const wanted = Object.fromEntries(PLATFORMS.map((key) => [`@fencelink/${key}`, version]));

@@ -109,7 +109,8 @@ describe('a new version', () => {
     ['has a number that starts with 0', ['9.8.07'], '9.8.07 is no version'],
     ['comes before a release without saying how', ['9.8.7-rc.'], '9.8.7-rc. is no version'],
     ['was released', ['0.0.1'], 'CHANGELOG.md has a section 0.0.1 already'],
-    ['has no such day', ['9.8.7', '--date', 'today'], 'today is no YYYY-MM-DD'],
+    ['has no day', ['9.8.7', '--date', 'today'], 'today is no YYYY-MM-DD'],
+    ['has no such day', ['9.8.7', '--date', '2026-13-01'], '2026-13-01 is no YYYY-MM-DD'],
     ['is not given', [], 'Give one version'],
   ]) {
     it(`is refused when it ${why}`, async () => {
@@ -199,6 +200,7 @@ describe('publishing', () => {
   /** What the registry was given, in order, and what it has. */
   let given = [];
   let has = new Map();
+  let failing;
   let registry;
   before(async () => {
     const server = createServer((request, response) => {
@@ -210,8 +212,9 @@ describe('publishing', () => {
       }
       request.resume();
       request.on('end', () => {
-        given.push(name);
-        response.writeHead(201).end('{}');
+        const fails = name === failing;
+        if (!fails) given.push(name);
+        response.writeHead(fails ? 400 : 201).end('{}');
       });
     });
     server.listen(0, '127.0.0.1');
@@ -293,6 +296,39 @@ describe('publishing', () => {
   });
 
   const [first, second] = PLATFORM_NAMES;
+
+  // Guards whoever is to go on with it: what is out, and what to do. The package itself is not.
+  it('ends at the first package that the registry does not take', async () => {
+    const dir = sources();
+    has = new Map();
+    failing = second;
+    const { code, stderr } = await publish(dir, pack(dir, manifests()));
+    failing = undefined;
+    assert.equal(code, 1);
+    assert.deepEqual(given, [first]);
+    assert.match(stderr, /^1 of 9 were published\. The same command goes on from there\.$/m);
+  });
+
+  // Guards what arrived in part only: it has a name and a package.json, and is of no use.
+  it('is refused when an archive is damaged', async () => {
+    const dir = sources();
+    has = new Map();
+    const folder = pack(dir, manifests());
+    const file = join(folder, `fencelink-${PLATFORMS[0]}.tgz`);
+    writeFileSync(file, readFileSync(file).subarray(0, -9));
+    for (const { code, stdout, stderr } of [
+      await publish(dir, folder),
+      await script(dir, 'check', ['--packages', folder]),
+    ]) {
+      assert.equal(code, 1);
+      const said = stdout || stderr;
+      assert.match(said, /fencelink-\S+\.tgz cannot be read: .+/);
+      assert.ok(said.includes(`${first} is missing`), said);
+      assert.doesNotMatch(said, /\n +at /);
+    }
+    assert.deepEqual(given, []);
+  });
+
   const refused = {
     'a platform is missing': [(all) => all.delete(first), `${first} is missing`],
     'the package itself is missing': [(all) => all.delete(MAIN), `${MAIN} is missing`],

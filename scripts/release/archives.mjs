@@ -13,8 +13,8 @@ const { PLATFORMS } = require('../../lib/load.js');
 const MAIN = 'fencelink';
 
 /**
- * The archives in a folder, none when it is not there: `{ file, manifest, files }`, in the order in
- * which they are published.
+ * The archives in a folder, none when it is not there: `{ file, manifest, files }`, and a `fault`
+ * where one cannot be read, in the order in which they are published.
  * That of the package itself is the last: who installs it finds all others.
  */
 export function archivesIn(folder) {
@@ -27,22 +27,28 @@ export function archivesIn(folder) {
 }
 
 function archive(file) {
-  const tar = (...args) => execFileSync('tar', args, { encoding: 'utf8' });
-  const manifest = JSON.parse(tar('-xzOf', file, 'package/package.json'));
-  const files = tar('-tzf', file)
-    .split('\n')
-    .filter(Boolean)
-    .map((name) => name.replace(/^package\//, ''));
-  return { file, manifest, files };
+  const tar = (...args) => execFileSync('tar', args, { encoding: 'utf8', stdio: 'pipe' });
+  try {
+    const manifest = JSON.parse(tar('-xzOf', file, 'package/package.json'));
+    const files = tar('-tzf', file)
+      .split('\n')
+      .filter(Boolean)
+      .map((name) => name.replace(/^package\//, ''));
+    return { file, manifest, files };
+  } catch (error) {
+    const why = /** @type {any} */ (error).stderr?.trim().split('\n')[0] || String(error);
+    return { file, manifest: {}, files: [], fault: `${file} cannot be read: ${why}` };
+  }
 }
 
 /** Why archives are no release of this version, in sentences. */
 export function faultsOf(archives, version) {
   const wanted = [...PLATFORMS.map((key) => `@fencelink/${key}`), MAIN];
   return [
+    ...archives.flatMap(({ fault }) => fault ?? []),
     ...wanted.flatMap((name) => faultsOfPackage(archives, name, version)),
     ...archives
-      .filter(({ manifest }) => !wanted.includes(manifest.name))
+      .filter(({ manifest, fault }) => !fault && !wanted.includes(manifest.name))
       .map(
         ({ file, manifest }) =>
           `${path.basename(file)} is ${manifest.name}, which is no part of it`,

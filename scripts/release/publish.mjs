@@ -1,7 +1,7 @@
 // Publishes a release: the packages of the platforms, and after all of them the package itself, so
 // that nobody gets it without them. Refuses the whole when anything is missing or of another version.
 
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -40,7 +40,13 @@ const faults = [...disagreements(), ...faultsOf(archives, version)];
 if (faults.length > 0) fail(faults);
 
 const toPublish = archives.filter(isNew);
-for (const { file } of toPublish) publish(file);
+for (const [at, { file }] of toPublish.entries()) {
+  if (publish(file)) continue;
+  console.error(
+    `${at} of ${toPublish.length} were published. The same command goes on from there.`,
+  );
+  process.exit(1);
+}
 const done = values['dry-run'] ? 'packages would be published' : 'packages published';
 console.log(`${version}: ${toPublish.length} of ${archives.length} ${done}`);
 
@@ -66,12 +72,14 @@ function isNew({ file, manifest }) {
   return false;
 }
 
+/** Whether it went well; npm says what did not. */
 function publish(file) {
   const args = ['publish', path.resolve(file), '--access', 'public', '--ignore-scripts'];
   args.push(`--provenance=${!values['no-provenance']}`);
   // What comes before a release is for those who ask for it by this name.
   if (version.includes('-')) args.push('--tag', 'next');
   console.log(`$ npm ${args.join(' ')}`);
-  if (values['dry-run']) return;
-  execFileSync('npm', args, { stdio: 'inherit', shell: process.platform === 'win32' });
+  if (values['dry-run']) return true;
+  const shell = process.platform === 'win32';
+  return spawnSync('npm', args, { stdio: 'inherit', shell }).status === 0;
 }

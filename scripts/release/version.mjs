@@ -50,7 +50,9 @@ function faultsOf(version) {
   if (!VERSION.test(version)) {
     faults.push(`${version} is no version as https://semver.org has it`);
   }
-  if (!/^\d{4}-\d\d-\d\d$/.test(values.date)) faults.push(`${values.date} is no YYYY-MM-DD`);
+  if (!/^\d{4}-\d\d-\d\d$/.test(values.date) || Number.isNaN(Date.parse(values.date))) {
+    faults.push(`${values.date} is no YYYY-MM-DD`);
+  }
   if (changesIn(version) !== null) faults.push(`CHANGELOG.md has a section ${version} already`);
   if (!changesIn('Unreleased')) faults.push('CHANGELOG.md has nothing unreleased');
   return [...faults, ...disagreements()];
