@@ -163,8 +163,8 @@ mod tests {
         }
     }
 
-    /// Guards the fence against what JavaScript calls a number: one that is taken for another would let
-    /// an overtaken write pass.
+    /// Guards the fence against what JavaScript calls a number: one that is taken for another would
+    /// let an overtaken write pass.
     #[test]
     fn a_fence_is_a_non_negative_safe_integer() {
         let last = (1_u64 << 53) - 1;

@@ -1,5 +1,5 @@
 //! What becomes of a step that fails, or of one before which another worker acts, on the real file
-//! system: where the simulation has no such fault, or more of them at once than it searches.
+//! system: where the simulation has no such fault, or does not search it together with another.
 
 #![allow(
     clippy::disallowed_methods,

@@ -9,7 +9,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Mutex;
 
-/// A step, by the name of its method of [`Fs`]; or `linked`, for the answer of a link that was made.
+/// A step, by the name of its method of [`Fs`]; or `linked`: the answer of a link that was made.
 type Step = &'static str;
 
 /// The real system, and what happens before each step.
