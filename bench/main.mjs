@@ -187,7 +187,16 @@ function memory() {
   const soak = fileURLToPath(new URL('./soak.mjs', import.meta.url));
   const measured = {};
   for (const calls of ['sync', 'async', 'peer']) {
-    const options = ['--expose-gc', soak, '--json', '--renewals', '20000', '--calls', calls];
+    const options = [
+      '--expose-gc',
+      '--max-semi-space-size=1',
+      soak,
+      '--json',
+      '--renewals',
+      '20000',
+      '--calls',
+      calls,
+    ];
     // Plain JavaScript may grow as it likes: it is measured, not judged.
     const numbers = JSON.parse(outputOf(options));
     measured[calls] = numbers;
