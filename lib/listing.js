@@ -206,7 +206,7 @@ function paginateDurableRuns(entries, options = {}) {
     if (parentRunId !== undefined && typeof parentRunId !== 'string') {
       throw check.bad(`entries[${at}].parentRunId`, 'a string or absent', parentRunId);
     }
-    if (![undefined, null].includes(runCreatedAt) && typeof runCreatedAt !== 'number') {
+    if (typeof (runCreatedAt ?? 0) !== 'number') {
       throw check.bad(`entries[${at}].runCreatedAt`, 'a number or absent', runCreatedAt);
     }
   }

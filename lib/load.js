@@ -41,7 +41,7 @@ const REBUILD = 'This is a clone of the sources: run `npm run build` in it.';
  * The asynchronous context of the import. What lives as long as the thread is made in it: in the
  * first caller's, it would keep what that request has stored there.
  */
-const home = new AsyncResource('fencelink');
+const context = new AsyncResource('fencelink');
 
 /** The addon; throws a refusal when there is none that fits. */
 function load() {
@@ -86,7 +86,7 @@ function open(key, file, requireIt, advice) {
   try {
     const flaw = flawOf(file);
     if (flaw) throw new Error(flaw);
-    addon = home.runInAsyncScope(requireIt);
+    addon = context.runInAsyncScope(requireIt);
   } catch (cause) {
     throw broken(key, file, textOf(cause, file), advice, cause);
   }
@@ -176,4 +176,4 @@ function broken(key, file, why, advice, cause) {
   );
 }
 
-module.exports = { home, load, PLATFORMS };
+module.exports = { context, load, PLATFORMS };

@@ -7,7 +7,7 @@
 
 const { scheduler } = require('node:timers/promises');
 const { refusal } = require('../errors.js');
-const { home, load } = require('./load.js');
+const { context, load } = require('./load.js');
 
 let binding;
 
@@ -62,7 +62,7 @@ async function call(name, ...args) {
 function ask(name, ...args) {
   if (calls === undefined) {
     const { Calls } = addon();
-    calls = home.runInAsyncScope(() => new Calls(settle));
+    calls = context.runInAsyncScope(() => new Calls(settle));
   }
   const ticket = free.pop() ?? waiting.length;
   return new Promise((resolve) => {

@@ -6,6 +6,8 @@
     reason = "a test looks at the disk past the door it is testing"
 )]
 
+mod sample;
+
 use fencelink::checkpoint::{self, Write};
 use fencelink::claim::{self, Request};
 use fencelink::directory::Durability;
@@ -13,7 +15,8 @@ use fencelink::env::{Clock, Op};
 use fencelink::errno::Errno;
 use fencelink::error::{Code, ReadError, WriteError};
 use fencelink::platform::System;
-use fencelink::types::{Fence, Holder, Id, Millis};
+use fencelink::types::{Fence, Id};
+use sample::millis;
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -34,9 +37,8 @@ impl Run {
     }
 
     fn claim(&self, holder: &str) -> Fence {
-        let holder = Holder::new(holder.encode_utf16().collect()).expect("not empty");
-        let millis = |number| Millis::new(number).expect("finite");
-        let request = Request::new(holder, millis(HOUR_MS), millis(0.0), Durability::Process);
+        let (ttl, now) = (millis(HOUR_MS), millis(0.0));
+        let request = Request::new(sample::holder(holder), ttl, now, Durability::Process);
         let lease = claim::acquire(&System, &self.dir, &request.expect("finite"));
         lease.expect("a claim").expect("a free run").fence
     }
@@ -87,12 +89,7 @@ fn id(text: &str) -> Id {
 }
 
 fn text(id: &str, created_at: f64) -> Vec<u8> {
-    format!(
-        r#"{{"id":"{id}","iteration":1,"createdAt":{created_at},"messages":[],
-        "tokenUsage":{{"promptTokens":1,"completionTokens":1,"totalTokens":2}},
-        "costInfo":{{"totalCost":0}},"guardState":{{"iterationCount":1,"elapsedMs":1}}}}"#
-    )
-    .into_bytes()
+    sample::text(id, created_at, "")
 }
 
 fn names(dir: &Path) -> Vec<String> {

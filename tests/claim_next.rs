@@ -4,6 +4,7 @@
 #![allow(clippy::panic, reason = "that is how a test fails")]
 
 mod meddling;
+mod sample;
 
 use fencelink::checkpoint::{self, Write};
 use fencelink::claim::{self, Request};
@@ -13,8 +14,9 @@ use fencelink::error::ListError;
 use fencelink::listing::{Filter, Kept, Order, ParkState, Wanted, claim_next};
 use fencelink::names;
 use fencelink::platform::System;
-use fencelink::types::{Fence, Holder, Lease, Millis};
+use fencelink::types::{Fence, Holder, Lease};
 use meddling::Meddling;
+use sample::{holder, millis, text};
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -30,31 +32,13 @@ fn tree() -> TempDir {
     tempdir_in(base).expect("a directory")
 }
 
-/// A checkpoint's text, with `more` as its last member.
-fn text(more: &str) -> String {
-    format!(
-        r#"{{"id":"cp_1","iteration":1,"createdAt":1,"messages":[],"tokenUsage":{{"promptTokens":1,
-        "completionTokens":1,"totalTokens":2}},"costInfo":{{"totalCost":0}},"guardState":
-        {{"iterationCount":1,"elapsedMs":1}}{more}}}"#
-    )
-}
-
 const RESOLVED: &str = r#","pending":{"request":{"type":"question"},"parkedAt":1,"resolvedAt":2}"#;
 const OUTSTANDING: &str = r#","pending":{"request":{"type":"question"},"parkedAt":1}"#;
 
 fn put(base: &Path, run: &str, more: &str) {
-    let (run_dir, text) = (base.join(run), text(more));
-    let bytes = text.as_bytes();
+    let (run_dir, bytes) = (base.join(run), &text("cp_1", 1.0, more));
     let write = Write { run_dir: &run_dir, id: "cp_1", bytes, fence: None, durability: Process };
     checkpoint::write(&System, &write).expect("written");
-}
-
-fn holder(name: &str) -> Holder {
-    Holder::new(name.encode_utf16().collect()).expect("not empty")
-}
-
-fn millis(number: f64) -> Millis {
-    Millis::new(number).expect("finite")
 }
 
 fn wanted(name: &str) -> Wanted {

@@ -7,6 +7,7 @@
 )]
 
 mod meddling;
+mod sample;
 
 use fencelink::checkpoint::{self, Write};
 use fencelink::claim::{self, Request};
@@ -15,8 +16,9 @@ use fencelink::env::{FsError, FsResult, Op, World};
 use fencelink::errno::Errno;
 use fencelink::error::ClaimError;
 use fencelink::platform::System;
-use fencelink::types::{Fence, Holder, Id, Lease, Millis};
+use fencelink::types::{Fence, Id, Lease};
 use meddling::Meddling;
+use sample::millis;
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -27,9 +29,7 @@ fn temporary() -> TempDir {
 }
 
 fn request(holder: &str, durability: Durability) -> Request {
-    let holder = Holder::new(holder.encode_utf16().collect()).expect("not empty");
-    let millis = |number| Millis::new(number).expect("finite");
-    Request::new(holder, millis(1000.0), millis(0.0), durability).expect("finite")
+    Request::new(sample::holder(holder), millis(1000.0), millis(0.0), durability).expect("finite")
 }
 
 fn acquire<W: World>(
@@ -42,12 +42,7 @@ fn acquire<W: World>(
 }
 
 fn text(id: &str) -> Vec<u8> {
-    format!(
-        r#"{{"id":"{id}","iteration":1,"createdAt":1,"messages":[],
-        "tokenUsage":{{"promptTokens":1,"completionTokens":1,"totalTokens":2}},
-        "costInfo":{{"totalCost":0}},"guardState":{{"iterationCount":1,"elapsedMs":1}}}}"#
-    )
-    .into_bytes()
+    sample::text(id, 1.0, "")
 }
 
 fn put(run_dir: &Path, id: &str) {

@@ -12,6 +12,11 @@ CHANGELOG.md the section of that version. Commit and tag it afterwards.
   --dry-run    change nothing, and say what would be changed
   --help       this text`;
 
+/** What npm and Cargo both take: three numbers, and labels of what comes before a release. */
+const NUMBER = '(0|[1-9]\\d*)';
+const LABEL = `(${NUMBER}|\\d*[A-Za-z-][\\dA-Za-z-]*)`;
+const VERSION = new RegExp(`^${NUMBER}\\.${NUMBER}\\.${NUMBER}(-${LABEL}(\\.${LABEL})*)?$`);
+
 const { values, positionals } = parseArguments('node scripts/release/version.mjs --help', {
   options: {
     date: { type: 'string', default: new Date().toISOString().slice(0, 10) },
@@ -20,11 +25,6 @@ const { values, positionals } = parseArguments('node scripts/release/version.mjs
   },
   allowPositionals: true,
 });
-/** What npm and Cargo both take: three numbers, and labels of what comes before a release. */
-const NUMBER = '(0|[1-9]\\d*)';
-const LABEL = `(${NUMBER}|\\d*[A-Za-z-][\\dA-Za-z-]*)`;
-const VERSION = new RegExp(`^${NUMBER}\\.${NUMBER}\\.${NUMBER}(-${LABEL}(\\.${LABEL})*)?$`);
-
 if (values.help) {
   console.log(HELP);
   process.exit(0);

@@ -6,12 +6,17 @@ use super::park::Wait;
 use super::tree::RunId;
 use crate::checkpoint::Checkpoints;
 use crate::claim;
-use crate::env::World;
+use crate::env::{FsError, World};
 use crate::errno::Errno;
 use crate::error::{ClaimError, ListError, ReadError};
 use crate::names;
 use crate::types::{Lease, Millis};
 use std::path::Path;
+
+/// Whether a run was deleted while it was looked at, or claimed: it is not there then, and no fault.
+pub(super) fn is_gone(cause: FsError) -> bool {
+    cause.errno == Errno::ENOENT
+}
 
 /// The row of the run, or `None` when it has no checkpoint or the filter drops it. A run that is
 /// dropped for its claim has its checkpoints left unread.
@@ -28,8 +33,7 @@ pub(super) fn judge<W: World>(
 ) -> Result<Option<Row>, ListError> {
     let run_dir = names::run_dir(base, id.parent.as_deref(), &id.run);
     let read_claim = || match claim::read(world, &run_dir) {
-        // It was deleted while it was looked at.
-        Err(error) if error.cause().is_some_and(|cause| cause.errno == Errno::ENOENT) => Ok(None),
+        Err(error) if error.cause().is_some_and(is_gone) => Ok(None),
         settled => Ok::<_, ClaimError>(settled?.map(|lease| shown(lease, now))),
     };
     let early = filter.claimed.map(|_| read_claim());
@@ -54,8 +58,7 @@ pub(super) fn judge_checkpoints<W: World>(
 ) -> Result<Option<Row>, ReadError> {
     let run_dir = names::run_dir(base, id.parent.as_deref(), &id.run);
     let row = match read_checkpoints(world, &run_dir, id, now) {
-        // It was deleted while it was looked at.
-        Err(ReadError::Storage { cause, .. }) if cause.errno == Errno::ENOENT => None,
+        Err(ReadError::Storage { cause, .. }) if is_gone(cause) => None,
         settled => settled?,
     };
     Ok(row.filter(|row| filter.keeps_park(row.tally.park_state())))

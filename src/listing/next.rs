@@ -10,7 +10,7 @@
 
 use super::cursor::Cursor;
 use super::entry::Row;
-use super::judge::{judge_checkpoints, shown};
+use super::judge::{is_gone, judge_checkpoints, shown};
 use super::kept::Kept;
 use super::page::{Filter, Order};
 use super::tree::{RunId, Tree};
@@ -19,7 +19,6 @@ use super::walk::{Terms, place_of, walk};
 use crate::claim::{self, Request};
 use crate::directory::Durability;
 use crate::env::World;
-use crate::errno::Errno;
 use crate::error::ListError;
 use crate::names;
 use crate::types::{Holder, Lease, Millis};
@@ -145,10 +144,7 @@ fn take<W: World>(
     let lease = match claim::acquire(world, &run_dir, &request) {
         Ok(Some(lease)) => lease,
         Ok(None) => return Ok(None),
-        // It was deleted while it was claimed.
-        Err(error) if error.cause().is_some_and(|cause| cause.errno == Errno::ENOENT) => {
-            return Ok(None);
-        }
+        Err(error) if error.cause().is_some_and(is_gone) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
     let judged = judge_checkpoints(world, base, &id, wanted.filter, now);
