@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { addon, bodyOf, claimsOf, HOUR_MS, namesOf, noFaults } from './helpers.mjs';
+import { noFaults } from './faults.mjs';
+import { addon, bodyOf, claimsOf, HOUR_MS, namesOf } from './helpers.mjs';
 import {
   attribution,
   filesOf,

@@ -4,12 +4,12 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { noFaults } from './faults.mjs';
 import {
   addon,
   claimsOf,
   HOUR_MS,
   makeRun,
-  noFaults,
   packageRoot,
   runNode,
   start,

@@ -5,19 +5,15 @@ import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { callIn, callThere, callUnderAttachedFaults, noFaults, outcomesOf } from './faults.mjs';
 import {
   addon,
   bodyOf,
-  callIn,
-  callThere,
-  callUnderAttachedFaults,
   claimsOf,
   HOUR_MS,
   holdings,
   makeRun,
   namesOf,
-  noFaults,
-  outcomesOf,
   snapshot,
 } from './helpers.mjs';
 import * as peer from './peer/claims.mjs';

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test from 'node:test';
-import { claimsOf, HOUR_MS, makeRun, noFaults, packageRoot, start, tempDir } from './helpers.mjs';
+import { noFaults } from './faults.mjs';
+import { claimsOf, HOUR_MS, makeRun, packageRoot, start, tempDir } from './helpers.mjs';
 
 const STUCK_CALLS = 32;
 const STUCK_MICROSECONDS = 60_000_000;

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { judge } from './helpers.mjs';
+import { judge } from './claimers.mjs';
 
 const told = (holder, fence, begun, ended, expiresAt, more = {}) => ({
   kind: 'acquire',

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { readFileSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { noFaults, start, tempDir, workerFile } from './helpers.mjs';
+import { noFaults } from './faults.mjs';
+import { start, tempDir, workerFile } from './helpers.mjs';
 import { attribution, filesOf, idsOf, layTree, scope } from './listing-helpers.mjs';
 import { makeCheckpoint } from './store-helpers.mjs';
 

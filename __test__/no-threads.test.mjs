@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import { HOUR_MS, makeRun, noFaults, packageRoot, start, tempDir } from './helpers.mjs';
+import { noFaults } from './faults.mjs';
+import { HOUR_MS, makeRun, packageRoot, start, tempDir } from './helpers.mjs';
 
 const CLONES = 'clone,clone3';
 

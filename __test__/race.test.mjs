@@ -5,17 +5,15 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
+import { judge, startClaimers, stopClaimers } from './claimers.mjs';
 import {
   addon,
   bodyOf,
   claimsOf,
   HOUR_MS,
-  judge,
   makeRun,
   namesOf,
   putClaims,
-  startClaimers,
-  stopClaimers,
   tempDir,
   workerFile,
 } from './helpers.mjs';

@@ -13,20 +13,16 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { heldUp, noFaults, outcomesOf, startCalls, tracee } from './faults.mjs';
 import {
   addon,
   bodyOf,
   claimsOf,
   HOUR_MS,
-  heldUp,
   holdings,
   makeRun,
   namesOf,
-  noFaults,
-  outcomesOf,
   putClaims,
-  startCalls,
-  tracee,
 } from './helpers.mjs';
 
 const STALLS_MS = [4_000, 20_000];

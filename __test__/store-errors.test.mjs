@@ -15,7 +15,8 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { addon, HOUR_MS, noFaults, tempDir } from './helpers.mjs';
+import { noFaults } from './faults.mjs';
+import { addon, HOUR_MS, tempDir } from './helpers.mjs';
 import {
   assertHoldingsOnly,
   assertRefusal,

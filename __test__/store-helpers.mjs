@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { addon, start, tempDir, threadsOf, workerFile } from './helpers.mjs';
+import { threadsOf } from './faults.mjs';
+import { addon, start, tempDir, workerFile } from './helpers.mjs';
 
 const ids = { tenantId: 'tnt_1', projectId: 'prj_1', sessionId: 'ses_1' };
 

@@ -14,10 +14,10 @@ import {
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { callThere } from './faults.mjs';
 import {
   addon,
   bodyOf,
-  callThere,
   claimsOf,
   forms,
   HOUR_MS,

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fillTable, writtenRows } from './calls/table.mjs';
 import { TracedProcess } from './calls/traced.mjs';
-import { noFaults } from './helpers.mjs';
+import { noFaults } from './faults.mjs';
 import { makeCheckpoint, makeStore } from './store-helpers.mjs';
 
 const options = { skip: noFaults };

@@ -6,18 +6,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
-import {
-  bodyOf,
-  makeRun,
-  namesOf,
-  noFaults,
-  outcomesOf,
-  packageRoot,
-  runNode,
-  startCalls,
-  tempDir,
-  workerFile,
-} from './helpers.mjs';
+import { noFaults, outcomesOf, startCalls } from './faults.mjs';
+import { bodyOf, makeRun, namesOf, packageRoot, runNode, tempDir, workerFile } from './helpers.mjs';
 
 const RUNS = 100;
 const noPipes = process.platform === 'win32' && 'pipes have no names in a directory here';

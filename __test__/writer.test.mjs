@@ -7,7 +7,8 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { noFaults, start, tracee, workerFile } from './helpers.mjs';
+import { noFaults, tracee } from './faults.mjs';
+import { start, workerFile } from './helpers.mjs';
 import {
   assertHoldingsOnly,
   assertRefusal,

@@ -1,7 +1,8 @@
 // What can befall a system call, and what each operation comes to under it.
 
 import assert from 'node:assert/strict';
-import { callIn, HOUR_MS } from '../helpers.mjs';
+import { callIn } from '../faults.mjs';
+import { HOUR_MS } from '../helpers.mjs';
 import { contentsOf } from '../store-helpers.mjs';
 import { assertNextClaim, operations } from './operations.mjs';
 

@@ -8,7 +8,8 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { callIn, start, tempDir, workerFile } from '../helpers.mjs';
+import { callIn } from '../faults.mjs';
+import { start, tempDir, workerFile } from '../helpers.mjs';
 import { FILE_CALLS } from '../store-helpers.mjs';
 
 /** What is traced: all calls of the file system, and the one for randomness. */

@@ -5,7 +5,8 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { addon, namesOf, readRecord, tempDir, workerFile } from '../helpers.mjs';
+import { readRecord } from '../claimers.mjs';
+import { addon, namesOf, tempDir, workerFile } from '../helpers.mjs';
 import { attribution, layTree, parked, scope } from '../listing-helpers.mjs';
 import { makeCheckpoint } from '../store-helpers.mjs';
 

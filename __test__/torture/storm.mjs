@@ -8,7 +8,8 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { addon, HOUR_MS, judge, tempDir, workerFile } from '../helpers.mjs';
+import { judge } from '../claimers.mjs';
+import { addon, HOUR_MS, tempDir, workerFile } from '../helpers.mjs';
 import { judgeWrites } from './judge-writes.mjs';
 import { randomOf } from './random.mjs';
 

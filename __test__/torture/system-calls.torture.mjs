@@ -5,7 +5,7 @@
 
 import { test } from 'node:test';
 import { compareTable, fillTable } from '../calls/table.mjs';
-import { noFaults } from '../helpers.mjs';
+import { noFaults } from '../faults.mjs';
 
 test('every system call under every fault', { skip: noFaults }, async (t) => {
   const rows = await fillTable({ processes: 3 });

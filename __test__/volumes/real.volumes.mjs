@@ -17,18 +17,9 @@ import {
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { TracedProcess } from '../calls/traced.mjs';
-import {
-  addon,
-  bodyOf,
-  callThere,
-  claimsOf,
-  HOUR_MS,
-  judge,
-  namesOf,
-  outcome,
-  startClaimers,
-  stopClaimers,
-} from '../helpers.mjs';
+import { judge, startClaimers, stopClaimers } from '../claimers.mjs';
+import { callThere } from '../faults.mjs';
+import { addon, bodyOf, claimsOf, HOUR_MS, namesOf, outcome } from '../helpers.mjs';
 import { attribution, scope } from '../listing-helpers.mjs';
 import { makeCheckpoint, scopeOf } from '../store-helpers.mjs';
 import { install, Mounts, run } from './mounts.mjs';
